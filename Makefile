@@ -1,0 +1,57 @@
+# A fresh machine needs Python 3.11 or newer and make; everything else is set up here, in .venv.
+PYTHON ?= python3
+BIN := .venv/bin
+.DEFAULT_GOAL := help
+.PHONY: help demo test check unit bare test-heavy bench clean
+
+help: ## show this list
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+.venv/created:
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
+	touch $@
+
+.venv/installed: pyproject.toml .venv/created
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	touch $@
+
+.venv/test-installed: .venv/installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group test --group check
+	touch $@
+
+.venv/bench-installed: .venv/test-installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group bench
+	touch $@
+
+# A second environment with nothing but the package: it must import without any extra.
+.venv-bare/installed: pyproject.toml
+	$(PYTHON) -m venv .venv-bare
+	.venv-bare/bin/python -m pip install --quiet --disable-pip-version-check .
+	touch $@
+
+demo: .venv/installed ## set up, then recover a hidden polynomial of 60 variables from 300 samples
+	$(BIN)/python -m overtone.demo
+
+test: check unit bare ## set up, then every check and test
+
+check: .venv/test-installed ## lint, types, layers
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+unit: .venv/test-installed ## the tests
+	$(BIN)/python -m pytest -n auto
+
+bare: .venv-bare/installed ## import the package with no optional part installed
+	.venv-bare/bin/python -W error -c "import overtone, overtone.spectral"
+
+test-heavy: .venv/bench-installed ## tests that need heavy or system parts; a missing part is a failure
+	$(BIN)/python -m pytest -n auto --heavy -m heavy
+
+bench: .venv/bench-installed ## the benchmarks against peers (about half an hour)
+	$(BIN)/python -m benchmarks
+
+clean: ## remove the environments and caches
+	rm -rf .venv .venv-bare .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

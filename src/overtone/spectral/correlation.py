@@ -1,0 +1,327 @@
+"""Matrix-free correlation: A_S' r for every monomial S of degree <= d, without ever building the matrix A.
+
+A monomial of degree k >= 3 is split at its last column but one, the middle j: (prefix of degree k-2) < j < last column.
+For one j, all of its monomials are one matrix product, (prefix products) (phi_j * r) (columns after j)', of exactly
+the entries that exist: no lower triangle is computed. Useful arithmetic is 2 T C(n, k), and so is the work done.
+
+Letters: T samples, m columns, r a residual, c correlations, K the largest absolute entry.
+"""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from functools import cache
+from threading import Lock
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import ThreadpoolController
+
+from overtone.spectral.columns import Columns
+from overtone.spectral.monomials import FloatArray, IntArray, Monomial, count_monomials
+
+BLOCK = 2**19  # entries (prefixes x samples) on the left of one matrix product: 2 MB of float32
+CACHE = 2**23  # entries of prefix products that a dictionary keeps between scans: 32 MB of float32
+LARGE = 1e9  # operations in a scan from which on threads bring more than they cost
+FLOAT32_SAMPLES = 4096  # past this many samples float32 sums are too coarse to screen with
+Grid = NDArray[np.floating]  # float32 or float64
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Monomials with their correlations A_S' r in float64, the highest score |A_S' r| / factor first."""
+
+    monomials: tuple[Monomial, ...]
+    correlations: FloatArray  # (k,)
+    scores: FloatArray  # (k,)
+    complete: bool  # every monomial with a score of at least `level` is here
+
+
+def correlations(
+    columns: Columns, residuals: FloatArray, degree: int, *, block: int = BLOCK
+) -> Iterator[tuple[IntArray, FloatArray]]:
+    """Blocks of monomials (b, k) and their correlations with all residuals (b, R), for k = 1, ..., degree, in float64.
+
+    `residuals` is (T,) or (T, R). Memory is bounded by the block, whatever the number of monomials.
+    """
+    many = np.asarray(residuals, dtype=np.float64).reshape(columns.n_samples, -1).T  # (R, T)
+    for piece in _pieces(columns.groups, np.ascontiguousarray(columns.values.T), degree, block):
+        grids = np.array([piece.correlate(r) for r in many])  # (R, rows, last columns)
+        row, last = np.nonzero(piece.exists())
+        yield piece.monomials(row, last), grids[:, row, last].T
+
+
+class Dictionary:
+    """All monomials of degree 1, ..., `degree` over some columns: what one scan looks at."""
+
+    def __init__(self, columns: Columns, degree: int, *, block: int = BLOCK, n_threads: int | None = None) -> None:
+        self.columns, self.degree, self.block, self.n_threads = columns, degree, block, n_threads
+        self.counts = count_monomials(columns.groups, degree)  # of degree 0, 1, ...
+        self._signs = bool((np.abs(columns.values) == 1).all())
+        precision = np.float32 if columns.n_samples <= FLOAT32_SAMPLES else np.float64
+        self._rows: Grid = np.ascontiguousarray(columns.values.T, dtype=precision)  # (m, T)
+        self._kept: list[_Piece] | None = None
+
+    def strongest(
+        self, residual: FloatArray, *, factors: Sequence[float] | None = None, level: float = 0.0, limit: int = 1000
+    ) -> Candidates:
+        """The `limit` monomials of highest score |A_S' r| / factors[degree of S - 1], of those that reach `level`.
+
+        One full scan: in float32 to screen, then in float64 for what the screen lets through. The screen is
+        rigorous: it keeps whatever could pass within its own rounding error (`slack`), so that the answer does not
+        depend on block sizes, threads or BLAS.
+        """
+        weights = np.ones(self.degree) if factors is None else np.asarray(factors, dtype=np.float64)
+        coarse, slack = self._screen(residual)
+        pool = _Pool(level, slack / float(weights.min()), limit)
+        pieces = self._pieces()
+
+        def scan_next() -> bool:
+            with pool.lock:
+                piece = next(pieces, None)
+            if piece is None:
+                return False
+            pool.offer(piece, piece.correlate(coarse), float(weights[piece.degree - 1]))
+            return True
+
+        _repeat(scan_next, self.n_threads or self._default_threads())
+        return _exact(self.columns, residual, weights, pool)
+
+    @property
+    def is_large(self) -> bool:
+        """One scan is more than some milliseconds of work: 2 T N operations."""
+        return 2 * self.columns.n_samples * sum(self.counts) > LARGE
+
+    def _default_threads(self) -> int:
+        return len(os.sched_getaffinity(0)) if self.is_large else 1
+
+    def _pieces(self) -> Iterator["_Piece"]:
+        """The matrix products of a scan; kept for the next scan where they are few."""
+        if self._kept is None and self.columns.n_samples * sum(self.counts[: self.degree]) <= CACHE:
+            self._kept = list(_pieces(self.columns.groups, self._rows, self.degree, self.block))
+        return iter(self._kept or _pieces(self.columns.groups, self._rows, self.degree, self.block))
+
+    def _screen(self, residual: FloatArray) -> tuple[Grid, float]:
+        """The residual in the precision of the screen, and how far correlations with it can be off."""
+        if self._rows.dtype == np.float32 and self._signs:
+            # +-1 columns: with r on a grid so coarse that the sum of |r| is below 2^24 steps, every float32 sum
+            # is exact, in any order; only the rounding of r to the grid is left.
+            coarse = _on_grid(residual)
+            return coarse.astype(np.float32), float(np.abs(residual - coarse).sum())
+        coarse = residual.astype(self._rows.dtype)
+        return coarse, _rounding(self.columns, residual, self.degree, float(np.finfo(coarse.dtype).eps))
+
+
+def _exact(columns: Columns, residual: FloatArray, weights: FloatArray, pool: "_Pool") -> Candidates:
+    """The float64 correlations of what the screen kept: sorted, and cut to the limit."""
+    kept = pool.monomials(len(weights))  # (b, degree), short ones padded with -1
+    c = _correlate_padded(columns, residual, kept)
+    scores = np.abs(c) / weights[(kept >= 0).sum(axis=1) - 1]
+    order = np.lexsort((*kept.T[::-1], -scores))  # by score, then by monomial
+    order = order[scores[order] >= pool.level]
+    complete = len(order) <= pool.limit and not pool.overflowed
+    order = order[: pool.limit]
+    monomials = tuple(tuple(column for column in row if column >= 0) for row in kept[order].tolist())
+    return Candidates(monomials, c[order], scores[order], complete)
+
+
+def _correlate_padded(columns: Columns, residual: FloatArray, monomials: IntArray) -> FloatArray:
+    """A_S' r in float64, summed in the same order whatever the block size or the BLAS.  # (b,)"""
+    rows = np.vstack([columns.values.T, np.ones(columns.n_samples)])  # row -1 stands for the padding
+    c = np.empty(len(monomials))
+    height = max(1, BLOCK // columns.n_samples)
+    for low in range(0, len(monomials), height):
+        some = monomials[low : low + height]
+        c[low : low + height] = np.einsum("bt,t->b", _multiply(rows, some), residual)
+    return c
+
+
+def _on_grid(residual: FloatArray) -> FloatArray:
+    """r rounded to whole multiples of a power of two, such that the sum of |r| is below 2^24 steps."""
+    total = np.abs(residual).sum() + len(residual) * np.finfo(np.float64).tiny
+    step = 2.0 ** np.ceil(np.log2(total / (2**24 - len(residual))))
+    return np.asarray(np.rint(residual / step) * step)
+
+
+def _rounding(columns: Columns, residual: FloatArray, degree: int, eps: float) -> float:
+    """The usual bound on the rounding error of a sum of T products: (T + degree + 2) eps K^degree sum |r|."""
+    K = max(1.0, float(np.abs(columns.values).max()))
+    return float((columns.n_samples + degree + 2) * eps * K**degree * np.abs(residual).sum())
+
+
+@dataclass
+class _Pool:
+    """What the screen keeps: everything that may reach the level, which rises once there is more than enough."""
+
+    level: float
+    slack: float
+    limit: int
+    lock: Lock = field(default_factory=Lock)
+    overflowed: bool = False
+    raised: float = 0.0
+    scores: list[FloatArray] = field(default_factory=list)
+    kept: list[tuple["_Piece", IntArray, IntArray]] = field(default_factory=list)
+
+    def offer(self, piece: "_Piece", grid: Grid, factor: float) -> None:
+        """Keep the entries of one block of correlations that may reach the level."""
+        piece.blank(grid)
+        floor = max(self.level, self.raised) * factor - self.slack
+        if max(float(grid.max()), -float(grid.min())) < floor:
+            return
+        row, last = np.nonzero((grid >= floor) | (grid <= -floor) if floor > 0 else piece.exists())
+        found = np.abs(grid[row, last]).astype(np.float64) / factor
+        with self.lock:
+            self.scores.append(found)
+            self.kept.append((piece, row, last))
+            if sum(map(len, self.scores)) > 4 * self.limit:
+                self._shrink()
+
+    def _shrink(self) -> None:
+        """Raise the level to just below the limit-th best score; what is within the slack of it stays."""
+        scores = np.concatenate(self.scores)
+        best = float(np.partition(scores, -self.limit)[-self.limit])
+        self.raised = max(self.raised, best - 2 * self.slack)
+        self.overflowed = True
+        kept, self.kept, self.scores = zip(self.kept, self.scores, strict=True), [], []
+        for (piece, row, last), found in kept:
+            stay = found >= self.raised
+            if stay.any():
+                self.kept.append((piece, row[stay], last[stay]))
+                self.scores.append(found[stay])
+
+    def monomials(self, degree: int) -> IntArray:
+        """All that is kept, padded with -1 to one width.  # (b, degree)"""
+        padded = np.full((sum(len(row) for _, row, _ in self.kept), degree), -1, dtype=np.intp)
+        low = 0
+        for piece, row, last in self.kept:
+            padded[low : low + len(row), : piece.degree] = piece.monomials(row, last)
+            low += len(row)
+        return padded
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """One matrix product of a scan: some prefixes, one middle column j (or none), all columns after it."""
+
+    prefixes: IntArray  # (rows, k-1), or (rows, k-2) if there is a middle
+    middle: int | None
+    first: int  # the first last-column
+    left: Grid  # (rows, T) products of the prefixes
+    right: Grid  # (last columns, T)
+    weight: Grid | None  # (T,) phi_j
+    ends: IntArray | None  # where there is no middle: from which last-column on each row's monomials exist
+
+    @property
+    def degree(self) -> int:
+        return int(self.prefixes.shape[1]) + 1 + (self.middle is not None)
+
+    def correlate(self, r: Grid) -> Grid:
+        """(rows, last columns): the weight goes to the smaller side."""
+        w = r if self.weight is None else r * self.weight
+        if len(self.left) < len(self.right):
+            return np.asarray((self.left * w) @ self.right.T)
+        return np.asarray(self.left @ (self.right * w).T)
+
+    def exists(self) -> NDArray[np.bool_]:
+        """Which entries are monomials: last column after the row's own group."""
+        if self.ends is None:
+            return np.ones((len(self.left), len(self.right)), dtype=np.bool_)
+        return np.arange(self.first, self.first + len(self.right)) >= self.ends[:, None]
+
+    def blank(self, grid: Grid) -> None:
+        """Zero what is not a monomial, so that it never counts as strong."""
+        if self.ends is not None:
+            grid[~self.exists()] = 0
+
+    def monomials(self, row: IntArray, last: IntArray) -> IntArray:
+        """(b, k) column numbers."""
+        middle = [] if self.middle is None else [np.full(len(row), self.middle)]
+        return np.column_stack([self.prefixes[row], *middle, last + self.first])
+
+
+def _pieces(groups: IntArray, rows: Grid, degree: int, block: int) -> Iterator[_Piece]:
+    """All the matrix products of one scan of the monomials of degree 1, ..., `degree`."""
+    height = max(1, block // rows.shape[1])  # prefixes in one matrix product
+    start = np.searchsorted(groups, groups, side="left")  # first column of each column's group
+    end = np.searchsorted(groups, groups, side="right")  # one past the last
+    one = np.ones((1, rows.shape[1]), dtype=rows.dtype)
+    yield _Piece(np.zeros((1, 0), dtype=np.intp), None, 0, one, rows, None, None)  # degree 1
+    counts = count_monomials(groups, degree)
+    for k in range(2, degree + 1):
+        if k == 2 or counts[k - 1] <= 8192:
+            yield from _bands(rows, start, end, k, min(height, max(64, counts[k - 1] // 8)))
+        else:
+            yield from _by_middle(rows, start, end, k, height)
+
+
+def _bands(rows: Grid, start: IntArray, end: IntArray, k: int, height: int) -> Iterator[_Piece]:
+    """Few prefixes: all k-1 columns but the last, in bands of the upper triangle, so that little is done in vain."""
+    for prefixes in _prefixes(start, k - 1, height):
+        ends = end[prefixes[:, -1]]
+        first = int(ends[0])
+        if first < len(rows):
+            yield _Piece(prefixes, None, first, _multiply(rows, prefixes), rows[first:], None, ends)
+
+
+def _by_middle(rows: Grid, start: IntArray, end: IntArray, k: int, height: int) -> Iterator[_Piece]:
+    """Many prefixes: k-2 columns, the middle, the last column. Nothing is computed in vain."""
+    for prefixes in _prefixes(start, k - 2, height):
+        left = _multiply(rows, prefixes)
+        for j in range(int(prefixes[0, -1]) + 1, len(rows)):
+            fits = int(np.searchsorted(prefixes[:, -1], start[j]))  # prefixes that end before j's group
+            if fits and end[j] < len(rows):
+                yield _Piece(prefixes[:fits], j, int(end[j]), left[:fits], rows[end[j] :], rows[j], None)
+
+
+def _prefixes(start: IntArray, degree: int, height: int) -> Iterator[IntArray]:
+    """All monomials of one degree, by last column, in blocks of `height`.  # (height, degree)"""
+    if degree == 1:
+        yield from np.array_split(np.arange(len(start))[:, None], range(height, len(start), height))
+        return
+    shorter = np.concatenate(list(_prefixes(start, degree - 1, height)))
+    waiting: list[IntArray] = []
+    for column in range(len(start)):
+        fits = int(np.searchsorted(shorter[:, -1], start[column]))
+        waiting.append(np.column_stack([shorter[:fits], np.full(fits, column)]))
+        if sum(map(len, waiting)) >= height or column == len(start) - 1:
+            ready = np.concatenate(waiting)
+            full = len(ready) // height * height if column < len(start) - 1 else len(ready)
+            yield from (ready[low : min(low + height, full)] for low in range(0, full, height))
+            waiting = [ready[full:]]
+
+
+def _multiply(rows: Grid, prefixes: IntArray) -> Grid:
+    """Products of the columns of each prefix.  # (rows, T)"""
+    left = rows[prefixes[:, 0]]
+    for position in range(1, prefixes.shape[1]):
+        left *= rows[prefixes[:, position]]
+    return left
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+def single_threaded_blas() -> AbstractContextManager[None]:
+    """BLAS on one thread: the same numbers whatever the number of threads it is set to outside."""
+    limit: AbstractContextManager[None] = _blas().limit(limits=1, user_api="blas")
+    return limit
+
+
+def _repeat(step: Callable[[], bool], workers: int) -> None:
+    """Call `step` in all workers until it says there is no more; BLAS itself stays on one thread in each."""
+
+    def work() -> None:
+        while step():
+            pass
+
+    with single_threaded_blas():
+        if workers == 1:
+            work()
+            return
+        with ThreadPoolExecutor(workers) as executor:
+            for future in [executor.submit(work) for _ in range(workers)]:
+                future.result()

@@ -1,0 +1,260 @@
+"""`recover()`: Procedure 2 of the paper, Polynomial Sparse Recovery (PSR), with everything automatic by default.
+
+Given the samples (step 2 of the procedure is the caller's), sparse regression over all monomials of degree <= d
+(step 3), the largest ones kept (step 4), and how far to trust the answer.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from overtone.errors import InputError
+from overtone.spectral.columns import Columns, as_samples, check_degree
+from overtone.spectral.correlation import Dictionary
+from overtone.spectral.lasso import LassoFit, LassoSolver, honest_factors, noise_penalty
+from overtone.spectral.leftover import Leftover, leftover_signal
+from overtone.spectral.monomials import FloatArray, IntArray, Monomial, products
+from overtone.spectral.polynomial import Polynomial
+from overtone.spectral.selection import Model, refit, select
+
+Verdict = Literal["ok", "no signal", "not sparse at this sample size"]
+LADDER = 3  # degrees that are always tried; higher ones only if a scan of what is left asks for them
+AFFORDABLE = 2e10  # operations in a scan of the next degree beyond the ladder: about a second
+STABLE = 0.5  # share of the folds that must agree on a monomial...
+CERTAIN = 5.0  # ...unless it brings this many nats of evidence
+N_FOLDS = 5
+SMALLEST_PENALTY = 0.02  # of the penalty at which everything is taken for noise
+
+
+@dataclass(frozen=True)
+class Feature:
+    """One monomial of the answer, and how far to trust it."""
+
+    monomial: Monomial
+    coefficient: float
+    stability: float  # share of the fits on 4/5 of the samples that found it too
+    evidence: float  # nats by which the samples speak for it, all candidates counted
+
+
+@dataclass(frozen=True)
+class Recovery:
+    """g, and how far to trust it."""
+
+    polynomial: Polynomial
+    verdict: Verdict
+    reason: str  # the verdict in plain words
+    r2: float  # share of the variance that is predicted on held-out samples
+    noise: float  # standard deviation of what is left
+    degree: int  # d: given, or the rung of the ladder that predicts best
+    l1_penalty: float  # lambda: given, or what follows from the noise
+    features: tuple[Feature, ...]  # largest coefficient first
+    lasso: LassoFit  # the certified Lasso at `l1_penalty`
+    held_out: dict[int, float] = field(default_factory=dict)  # r2 for every degree tried
+
+    @property
+    def sparsity(self) -> int:
+        """s: how many monomials there are."""
+        return len(self.polynomial)
+
+    def __str__(self) -> str:
+        return f"{self.polynomial}\n{self.verdict}: {self.reason}"
+
+
+@dataclass(frozen=True)
+class _Task:
+    """What is fixed by the caller; None is automatic."""
+
+    sparsity: int | None
+    l1_penalty: float | None
+
+    def fit(self, dictionary: Dictionary, y: FloatArray, starts: Sequence[Sequence[Monomial]]) -> Model:
+        """Steps 3 and 4: regress, keep the largest; the refit takes away the Lasso's shrinkage."""
+        if self.l1_penalty is None:
+            return select(dictionary, y, starts, self.sparsity)
+        found = LassoSolver(dictionary, y).solve(self.l1_penalty).polynomial
+        top = found if self.sparsity is None else found.top(self.sparsity)
+        return refit(dictionary, y, [monomial for monomial, _ in top], prune=self.sparsity is None)
+
+    def penalty(self, dictionary: Dictionary, y: FloatArray, model: Model) -> float:
+        """lambda: given, or the noise level of what the model leaves, but never quite 0."""
+        if self.l1_penalty is not None:
+            return self.l1_penalty
+        return max(noise_penalty(dictionary, model.residual), SMALLEST_PENALTY * noise_penalty(dictionary, y))
+
+
+def recover(
+    points: ArrayLike | Columns,
+    values: ArrayLike,
+    *,
+    degree: int | None = None,
+    sparsity: int | None = None,
+    l1_penalty: float | None = None,
+) -> Recovery:
+    """Recover a sparse polynomial of low degree from values at random points.
+
+    With `degree`, `sparsity` and `l1_penalty` given this is the paper's PSR to the letter, and a least-squares refit.
+    Left out, the degree is the rung of a ladder that predicts held-out samples best, the penalty follows the noise
+    level, and the sparsity ends where monomials are no longer backed by the evidence or stable under resampling.
+    """
+    columns, y = as_samples(points, values)
+    task = _Task(_checked_sparsity(sparsity), l1_penalty)
+    if np.ptp(y) == 0:
+        return _constant(columns, y, degree or 1)
+    rungs = _climb(columns, y, task, None if degree is None else check_degree(columns, degree))
+    return _conclude(columns, y, task, rungs)
+
+
+def _checked_sparsity(sparsity: int | None) -> int | None:
+    whole = isinstance(sparsity, int | np.integer) and not isinstance(sparsity, bool)
+    if sparsity is not None and not (whole and sparsity >= 1):
+        raise InputError(f"`sparsity` must be a whole number >= 1, or None for automatic, but got {sparsity!r}")
+    return sparsity
+
+
+# the ladder of degrees
+
+
+@dataclass(frozen=True)
+class _Rung:
+    """The fits of one degree, on all samples and on all folds but one, and what those predict for that one."""
+
+    dictionary: Dictionary  # of all samples
+    model: Model  # on all samples
+    models: tuple[Model, ...]  # one a fold
+    predicted: FloatArray  # (T,)
+
+    def error(self, y: FloatArray) -> float:
+        return float(((y - self.predicted) ** 2).mean())
+
+
+def _climb(columns: Columns, y: FloatArray, task: _Task, degree: int | None) -> list[_Rung]:
+    """Degrees 1, 2, 3, and on while a higher one predicts better and a scan finds more to explain."""
+    if degree is not None:
+        return [_rung(columns, y, task, degree, None)]
+    rungs: list[_Rung] = []
+    top = min(LADDER, columns.n_groups)
+    while len(rungs) < top or (_best(rungs, y) is rungs[-1] and _more_above(columns, y, rungs[-1])):
+        rungs.append(_rung(columns, y, task, len(rungs) + 1, rungs[-1] if rungs else None))
+    return rungs
+
+
+def _rung(columns: Columns, y: FloatArray, task: _Task, degree: int, below: _Rung | None) -> _Rung:
+    """Fit on all folds but one, predict that one."""
+    fold = _folds(len(y))
+    predicted = np.empty(len(y))
+    models = []
+    for f in range(int(fold.max()) + 1):
+        seen, unseen = np.flatnonzero(fold != f), np.flatnonzero(fold == f)
+        training = columns.rows(seen)
+        start = [] if below is None else [below.models[f].monomials]
+        model = task.fit(Dictionary(training, degree), y[seen], start)
+        predicted[unseen] = _polynomial(training, y[seen], model)(columns.rows(unseen))
+        models.append(model)
+    dictionary = Dictionary(columns, degree)
+    starts = [model.monomials for model in ([] if below is None else [below.model]) + models]
+    return _Rung(dictionary, task.fit(dictionary, y, starts), tuple(models), predicted)
+
+
+def _folds(T: int) -> IntArray:
+    """The fold of each sample: in turn, so that nothing depends on a random number.  # (T,)"""
+    return np.arange(T) % max(2, min(N_FOLDS, T // 4))
+
+
+def _best(rungs: Sequence[_Rung], y: FloatArray) -> _Rung:
+    """The lowest rung that no higher one predicts better than."""
+    return min(rungs, key=lambda rung: rung.error(y))
+
+
+def _more_above(columns: Columns, y: FloatArray, rung: _Rung) -> bool:
+    """Does one scan of the next degree find a monomial that pays for itself in what the rung leaves unexplained?"""
+    degree = rung.dictionary.degree + 1
+    if degree > columns.n_groups:
+        return False
+    dictionary = Dictionary(columns, degree)
+    if 2 * len(y) * dictionary.counts[-1] > AFFORDABLE:
+        return False
+    found = dictionary.strongest(rung.model.residual, limit=1).monomials
+    return refit(dictionary, y, (*rung.model.monomials, *found)).cost < rung.model.cost
+
+
+# the answer
+
+
+def _conclude(columns: Columns, y: FloatArray, task: _Task, rungs: Sequence[_Rung]) -> Recovery:
+    """The fit on all samples at the best degree, its stable part, its certificate and the verdict."""
+    rung = _best(rungs, y)
+    if rungs[-1].model.cost < rung.model.cost - CERTAIN:  # all samples show what four fifths of them did not
+        rung = rungs[-1]
+    dictionary, model = rung.dictionary, rung.model
+    if task.sparsity is None:
+        model = refit(dictionary, y, [m for m in model.monomials if _is_trusted(m, model, rung)])
+    factors = honest_factors(dictionary) if task.l1_penalty is None else None
+    lasso = LassoSolver(dictionary, y, factors, model.monomials).solve(task.penalty(dictionary, y, model))
+    polynomial = _polynomial(columns, y, model)
+    left = leftover_signal(columns, model.residual)
+    features = tuple(_feature(monomial, a, model, rung) for monomial, a in polynomial)
+    verdict, reason = _judge(features, _r2(y, rung), left, float(y.var()))
+    return Recovery(
+        polynomial=polynomial,
+        verdict=verdict,
+        reason=reason,
+        r2=_r2(y, rung),
+        noise=float(np.sqrt(model.residual @ model.residual / max(1, len(y) - 1 - len(features)))),
+        degree=dictionary.degree,
+        l1_penalty=lasso.l1_penalty,
+        features=features,
+        lasso=lasso,
+        held_out={each.dictionary.degree: _r2(y, each) for each in rungs},
+    )
+
+
+def _polynomial(columns: Columns, y: FloatArray, model: Model) -> Polynomial:
+    """The model with its intercept: the mean of the values less that of the monomials."""
+    means = products(columns.values, model.monomials).mean(axis=0)
+    constant = float(y.mean() - means @ model.coefficients)
+    return Polynomial({(): constant, **dict(zip(model.monomials, model.coefficients.tolist(), strict=True))}, columns.n)
+
+
+def _stability(monomial: Monomial, rung: _Rung) -> float:
+    return sum(monomial in fold.monomials for fold in rung.models) / len(rung.models)
+
+
+def _feature(monomial: Monomial, coefficient: float, model: Model, rung: _Rung) -> Feature:
+    evidence = float(model.evidence[model.monomials.index(monomial)])
+    return Feature(monomial, coefficient, _stability(monomial, rung), evidence)
+
+
+def _is_trusted(monomial: Monomial, model: Model, rung: _Rung) -> bool:
+    evidence = model.evidence[model.monomials.index(monomial)]
+    return bool(_stability(monomial, rung) >= STABLE or evidence >= CERTAIN)
+
+
+def _r2(y: FloatArray, rung: _Rung) -> float:
+    return 1 - rung.error(y) / float(y.var())
+
+
+def _judge(features: Sequence[Feature], r2: float, left: Leftover, total: float) -> tuple[Verdict, str]:
+    """The verdict, from what is predicted and what is left: more may be left than was found, or not."""
+    if not features and not left.is_clear:
+        return "no signal", (
+            "no monomial stands out from the noise, and nothing says that these columns matter at all; "
+            "more samples or less noise may show more"
+        )
+    most = (left.variance + left.spread) / total
+    if not features or most > r2:
+        return "not sparse at this sample size", (
+            f"the {len(features)} monomials found predict {max(r2, 0.0):.0%} of the variance of samples not seen, but "
+            f"up to {min(most, 1.0):.0%} may hang on others, too many or too weak to tell which: take more samples"
+        )
+    return "ok", f"{len(features)} monomials predict {r2:.0%} of the variance of samples not seen"
+
+
+def _constant(columns: Columns, y: FloatArray, degree: int) -> Recovery:
+    """All values are the same: there is nothing to recover."""
+    polynomial = Polynomial({(): float(y[0])}, columns.n)
+    lasso = LassoFit(polynomial, 0.0, 0.0, 0, 0.0, True)
+    reason = f"all {len(y)} values are {y[0]:g}"
+    return Recovery(polynomial, "no signal", reason, 0.0, 0.0, degree, 0.0, (), lasso, {})

@@ -1,0 +1,278 @@
+"""Which monomials are in the polynomial: a search for the model of best evidence, started by Lasso and by greed.
+
+A model M of k monomials is judged by its description length in nats (lower is better), the negative log evidence:
+
+    cost(M) = (T-1-k)/2 log(RSS / ((T-1-k) tau^2)) + sum_d log C(N_d, k_d) + k/2 log T
+
+T samples, RSS of the least-squares refit, tau^2 the variance of the values, N_d monomials of degree d of which k_d are
+chosen. The second term is the honest price of choosing among N_d candidates: low degrees are cheap, high degrees dear.
+The factor T-1-k (not T) makes the best of N noise monomials gain just log N, however many were fitted before.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import gammaln
+
+from overtone.spectral.correlation import Dictionary, single_threaded_blas
+from overtone.spectral.lasso import LassoSolver, honest_factors
+from overtone.spectral.monomials import FloatArray, IntArray, Monomial, products
+
+EXACT = 1e-12  # a residual sum of squares this small, relative to the values', is zero
+PATH = 0.65 ** np.arange(1, 7)  # penalties of the Lasso's proposals, as shares of the largest
+LOOSE = 3e-3  # gap at which a Lasso solution is good enough to propose monomials
+FINALISTS = 3  # proposals that are worth improving
+
+
+@dataclass(frozen=True)
+class Model:
+    """Some monomials, refitted by least squares."""
+
+    monomials: tuple[Monomial, ...]
+    coefficients: FloatArray  # (k,)
+    evidence: FloatArray  # (k,) nats that each monomial brings: cost without it minus cost
+    cost: float
+    residual: FloatArray  # (T,)
+
+
+def select(
+    dictionary: Dictionary, values: FloatArray, starts: Iterable[Sequence[Monomial]] = (), sparsity: int | None = None
+) -> Model:
+    """The best model that the search finds; `starts` are models to begin from; `sparsity` fixes the size."""
+    with single_threaded_blas():
+        return _Search(dictionary, values, sparsity).run(starts)
+
+
+def refit(dictionary: Dictionary, values: FloatArray, monomials: Sequence[Monomial], *, prune: bool = False) -> Model:
+    """A given model, fitted and judged; with `prune`, without the members that it is better without."""
+    with single_threaded_blas():
+        search = _Search(dictionary, values, None)
+        members = search.join(monomials)
+        return search.model(search.prune(members) if prune else members)
+
+
+class _Search:
+    """The pool of monomials met so far, and moves between models: tuples of positions in the pool."""
+
+    def __init__(self, dictionary: Dictionary, values: FloatArray, sparsity: int | None) -> None:
+        self.dictionary = dictionary
+        self.factors = honest_factors(dictionary)
+        self.y = values - values.mean()
+        self.T = len(values)
+        self.total = float(self.y @ self.y)
+        self.sparsity = sparsity
+        self.largest = max(1, (self.T - 2) // 3) if sparsity is None else min(sparsity, self.T - 2)
+        self.position: dict[Monomial, int] = {}
+        self.C = np.zeros((self.T, 0))  # the pool's columns, centred
+        self.degrees = np.zeros(0, dtype=np.intp)
+        self.prices = self._prices()  # (degree, sizes)
+        self._fits: dict[tuple[int, ...], tuple[FloatArray, FloatArray]] = {}
+
+    def _prices(self) -> FloatArray:
+        """log C(N_d, k) + k/2 log T for every degree d and k: nats to name k such monomials.  # (degree, k)"""
+        N = np.array(self.dictionary.counts[1:], dtype=np.float64)[:, None]
+        k = np.arange(self.T + 1.0)
+        names = gammaln(N + 1) - gammaln(k + 1) - gammaln(np.maximum(N - k, 0) + 1)
+        return np.asarray(names + k / 2 * np.log(self.T))
+
+    def run(self, starts: Iterable[Sequence[Monomial]]) -> Model:
+        if self.total <= 0 or self.largest < 1:
+            return self.model(())
+        proposals = {self.prune(self.join(start)) for start in starts}
+        proposals.add(())
+        proposals |= {self.prune(members) for members in self.lasso_proposals()}
+        if not self.is_exact(min(proposals, key=self.cost)):
+            proposals.add(self.prune(self.greedy()))
+        ranked = sorted(proposals, key=lambda members: (self.cost(members), members))
+        finals = [self.improve(members) for members in ranked[:FINALISTS]]
+        best = min(finals, key=lambda members: (self.cost(members), members))
+        return self.model(best if self.sparsity is None else self.fill(best))
+
+    # the pool
+
+    def join(self, monomials: Iterable[Monomial]) -> tuple[int, ...]:
+        """Positions in the pool, where new monomials are added."""
+        names = tuple(monomials)
+        new = [monomial for monomial in dict.fromkeys(names) if monomial not in self.position]
+        if new:
+            columns = products(self.dictionary.columns.values, new)
+            self.position.update(zip(new, range(len(self.degrees), len(self.degrees) + len(new)), strict=True))
+            self.C = np.hstack([self.C, columns - columns.mean(axis=0)])
+            self.degrees = np.concatenate([self.degrees, [len(monomial) for monomial in new]])
+        return tuple(sorted({self.position[monomial] for monomial in names}))
+
+    def scan(self, residual: FloatArray, limit: int) -> IntArray:
+        """The monomials that fit a residual best, of all there are.  # positions, best first"""
+        found = self.dictionary.strongest(residual, factors=self.factors, limit=limit).monomials
+        self.join(found)
+        return np.array([self.position[monomial] for monomial in found], dtype=np.intp)
+
+    # what a model is worth
+
+    def price(self, counts: IntArray) -> FloatArray:
+        """Nats to name the monomials, from how many there are of each degree.  # (.., degree) -> (..)"""
+        return np.asarray(self.prices[np.arange(self.dictionary.degree), counts].sum(axis=-1))
+
+    def misfit(self, k: int, rss: FloatArray) -> FloatArray:
+        """(T-1-k)/2 log(RSS / ((T-1-k) tau^2)), at most as good as an exact fit can be told from rounding."""
+        free = self.T - 1 - k
+        return np.asarray(free / 2 * np.log(np.maximum(rss / self.total, EXACT) * self.T / free))
+
+    def counts(self, members: Sequence[int]) -> IntArray:
+        """How many members there are of degree 1, 2, ...  # (degree,)"""
+        return np.bincount(self.degrees[list(members)], minlength=self.dictionary.degree + 1)[1:]
+
+    def fit(self, members: tuple[int, ...]) -> tuple[FloatArray, FloatArray]:
+        """Least squares: coefficients and residual. Models come back often, so their fits are kept."""
+        if not members:
+            return np.zeros(0), self.y
+        if members not in self._fits:
+            B = self.C[:, list(members)]
+            w = np.linalg.lstsq(B, self.y, rcond=None)[0]
+            self._fits[members] = w, self.y - B @ w
+        return self._fits[members]
+
+    def cost(self, members: tuple[int, ...]) -> float:
+        _, r = self.fit(members)
+        return float(self.misfit(len(members), r @ r) + self.price(self.counts(members)))
+
+    def is_exact(self, members: tuple[int, ...]) -> bool:
+        _, r = self.fit(members)
+        return bool(r @ r <= EXACT * self.total)
+
+    def model(self, members: tuple[int, ...]) -> Model:
+        names = list(self.position)
+        w, r = self.fit(members)
+        cost = self.cost(members)
+        evidence = self.without_one(members, self.inverse(members), w, float(r @ r)) - cost
+        return Model(tuple(names[i] for i in members), w, evidence, cost, r)
+
+    # moves
+
+    def inverse(self, members: Sequence[int]) -> FloatArray:
+        """(B'B)^-1 with a trace of ridge, so that repeated columns do no harm."""
+        B = self.C[:, list(members)]
+        return np.asarray(np.linalg.inv(B.T @ B + 1e-10 * self.T * np.eye(len(members))))
+
+    def without_one(self, members: Sequence[int], inverse: FloatArray, w: FloatArray, rss: float) -> FloatArray:
+        """The cost of the model without each of its members: RSS grows by w_j^2 / (B'B)^-1_jj.  # (k,)"""
+        k = len(members)
+        if k == 0:
+            return np.zeros(0)
+        grown = rss + w**2 / np.diag(inverse)
+        kinds = np.eye(self.dictionary.degree, dtype=np.intp)[self.degrees[list(members)] - 1]
+        return self.misfit(k - 1, grown) + self.price(self.counts(members) - kinds)
+
+    def prune(self, members: Sequence[int]) -> tuple[int, ...]:
+        """Backward elimination: drop the member that the model is best without, as long as it gets better."""
+        kept = list(members)[: self.T - 2]
+        if not kept:
+            return ()
+        inverse = self.inverse(kept)
+        right = self.C[:, kept].T @ self.y
+        while kept:
+            w = inverse @ right
+            rss = max(0.0, self.total - float(right @ w))
+            costs = self.without_one(kept, inverse, w, rss)
+            now = float(self.misfit(len(kept), np.asarray(rss)) + self.price(self.counts(kept)))
+            worst = int(np.argmin(costs))
+            if costs[worst] >= now and len(kept) <= self.largest:
+                break
+            others = np.arange(len(kept)) != worst
+            column = inverse[others, worst]
+            inverse = inverse[np.ix_(others, others)] - np.outer(column, column) / inverse[worst, worst]
+            right = right[others]
+            del kept[worst]
+        return tuple(kept)
+
+    def best_addition(self, members: tuple[int, ...]) -> tuple[float, int]:
+        """The member of the pool that the model is best with, and the cost then: RSS falls by (c_j'r)^2 / |c_j|^2."""
+        _, r = self.fit(members)
+        norms = (self.C**2).sum(axis=0)
+        if members:
+            Q = np.linalg.qr(self.C[:, list(members)])[0]
+            norms = norms - ((Q.T @ self.C) ** 2).sum(axis=0)  # of what is orthogonal to the model
+        usable = norms > 1e-6 * self.T
+        gain = np.where(usable, (r @ self.C) ** 2 / np.where(usable, norms, 1.0), 0.0)
+        kinds = np.eye(self.dictionary.degree, dtype=np.intp)
+        prices = self.price(self.counts(members) + kinds)[self.degrees - 1]
+        costs = self.misfit(len(members) + 1, np.maximum(float(r @ r) - gain, 0.0)) + prices
+        costs[list(members)] = np.inf
+        best = int(np.argmin(costs))
+        return float(costs[best]), best
+
+    def weakest(self, members: tuple[int, ...], n: int) -> list[int]:
+        w, _ = self.fit(members)
+        loss = w**2 / np.diag(self.inverse(members)) if members else w
+        return [members[i] for i in np.argsort(loss, kind="stable")[:n]]
+
+    def moves(self, members: tuple[int, ...]) -> list[tuple[float, tuple[int, ...]]]:
+        """Add one, drop one of the weakest, or exchange one of the weakest."""
+        found = []
+        if len(members) < self.largest:
+            cost, new = self.best_addition(members)
+            found.append((cost, tuple(sorted((*members, new)))))
+        for weak in self.weakest(members, 4):
+            rest = tuple(i for i in members if i != weak)
+            cost, new = self.best_addition(rest)
+            found += [(cost, tuple(sorted((*rest, new)))), (self.cost(rest), rest)]
+        return found
+
+    def improve(self, members: tuple[int, ...]) -> tuple[int, ...]:
+        """The best move within the pool, again and again; when none is left, a full scan refreshes the pool."""
+        cost, fresh = self.cost(members), False
+        while not self.is_exact(members):
+            better, new = min(self.moves(members), key=lambda move: move[0], default=(cost, members))
+            if better < cost - 1e-9 * (1 + abs(cost)):
+                members, cost, fresh = new, better, False
+            elif fresh:
+                break
+            else:
+                known = len(self.degrees)
+                self.scan(self.fit(members)[1], 100)
+                fresh = True
+                if len(self.degrees) == known:
+                    break
+        return members
+
+    def fill(self, members: tuple[int, ...]) -> tuple[int, ...]:
+        """Up or down to the sparsity asked for."""
+        while len(members) > self.largest:
+            members = tuple(i for i in members if i not in self.weakest(members, 1))
+        while len(members) < min(self.largest, len(self.degrees)) and not self.is_exact(members):
+            members = (*members, self.best_addition(members)[1])
+        return tuple(sorted(members))
+
+    # proposals
+
+    def lasso_proposals(self) -> Iterable[tuple[int, ...]]:
+        """The supports of Lasso solutions along a path of penalties, largest coefficients first."""
+        first = self.scan(self.y, 100)
+        top = float(np.abs(self.C[:, first[0]] @ self.y) / (self.T * self.factors[self.degrees[first[0]] - 1]))
+        solver = LassoSolver(self.dictionary, self.y, self.factors)
+        for share in PATH:
+            support = [m for m, _ in solver.solve(share * top, LOOSE, 5, warn=False).polynomial]
+            members = self.join(support[: self.T // 3])
+            yield members
+            if len(support) > self.T // 3 or self.is_exact(members):
+                return
+
+    def greedy(self) -> tuple[int, ...]:
+        """Orthogonal matching pursuit to T/4 monomials; between scans half as many are added as there are."""
+        members: list[int] = []
+        Q = np.zeros((self.T, 0))  # orthonormal basis of the members
+        r = self.y
+        weights = np.array(self.factors)
+        while len(members) < self.T // 4 and r @ r > EXACT * self.total:
+            candidates = self.scan(r, 50)
+            for _ in range(max(3, len(members) // 2)):
+                scores = np.abs(r @ self.C[:, candidates]) / weights[self.degrees[candidates] - 1]
+                best = int(candidates[np.argmax(scores)])
+                if best in members:  # nothing but rounding is left
+                    return tuple(members)
+                members.append(best)
+                q = self.C[:, best] - Q @ (Q.T @ self.C[:, best])
+                Q = np.column_stack([Q, q / np.linalg.norm(q)])
+                r = r - Q[:, -1] * (Q[:, -1] @ r)
+        return tuple(members)
