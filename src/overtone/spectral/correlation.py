@@ -17,6 +17,7 @@ from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri
 from threadpoolctl import ThreadpoolController
 
 from overtone.spectral.columns import Columns
@@ -24,7 +25,8 @@ from overtone.spectral.monomials import FloatArray, IntArray, Monomial, count_mo
 
 BLOCK = 2**19  # entries (prefixes x samples) on the left of one matrix product: 2 MB of float32
 CACHE = 2**23  # entries of prefix products that a dictionary keeps between scans: 32 MB of float32
-LARGE = 1e9  # operations in a scan from which on threads bring more than they cost
+LARGE = 4e8  # operations in a scan from which on threads bring more than they cost
+FEW = 2**13  # prefixes up to which whole bands beat one matrix product a middle column
 FLOAT32_SAMPLES = 4096  # past this many samples float32 sums are too coarse to screen with
 Grid = NDArray[np.floating]  # float32 or float64
 
@@ -88,6 +90,11 @@ class Dictionary:
 
         _repeat(scan_next, self.n_threads or self._default_threads())
         return _exact(self.columns, residual, weights, pool)
+
+    def noise_level(self, residual: FloatArray, expected: int) -> float:
+        """The correlation that about `expected` monomials reach if the residual is noise: a good first `level`."""
+        share = min(0.5, expected / sum(self.counts[1:]))
+        return float(ndtri(1 - share / 2) * np.linalg.norm(residual))
 
     @property
     def is_large(self) -> bool:
@@ -250,7 +257,7 @@ def _pieces(groups: IntArray, rows: Grid, degree: int, block: int) -> Iterator[_
     yield _Piece(np.zeros((1, 0), dtype=np.intp), None, 0, one, rows, None, None)  # degree 1
     counts = count_monomials(groups, degree)
     for k in range(2, degree + 1):
-        if k == 2 or counts[k - 1] <= 8192:
+        if k == 2 or counts[k - 1] <= FEW:
             yield from _bands(rows, start, end, k, min(height, max(64, counts[k - 1] // 8)))
         else:
             yield from _by_middle(rows, start, end, k, height)

@@ -132,6 +132,7 @@ class LassoSolver:
         self.factors = np.zeros(0)
         self.gram = np.zeros((0, 0))
         self.w = np.zeros(0)  # in units of the scaled columns
+        self.n_scans = 0
         self.add(dict.fromkeys(start))
 
     def add(self, monomials: Iterable[Monomial]) -> None:
@@ -152,27 +153,35 @@ class LassoSolver:
 
     def solve(self, penalty: float, tolerance: float = 1e-6, max_scans: int = 100, *, warn: bool = True) -> LassoFit:
         """Solve on the working set, scan everything, add the violators; repeat until the gap is small."""
-        n_scans, gap = 0, 0.0
+        self.n_scans, gap = 0, 0.0
         with single_threaded_blas():
             r = self._solve_working_set(penalty, tolerance)
             while self.null_objective > 0:  # else the values are constant, and w = 0 is exact
                 violators = self._scan(r, penalty)
-                n_scans += 1
                 gap = self._gap(r, penalty, violators) / self.null_objective
-                if gap <= tolerance or n_scans >= max_scans:
+                if gap <= tolerance or self.n_scans >= max_scans:
                     break
                 self.add(violators.monomials)
                 r = self._solve_working_set(penalty, tolerance)
         if gap > tolerance and warn:
-            _warn_not_converged(n_scans, gap, tolerance)
-        return LassoFit(self._polynomial(), penalty, gap, n_scans, self._objective(r, penalty), gap <= tolerance)
+            _warn_not_converged(self.n_scans, gap, tolerance)
+        return LassoFit(self._polynomial(), penalty, gap, self.n_scans, self._objective(r, penalty), gap <= tolerance)
 
     def _scan(self, r: FloatArray, penalty: float) -> Candidates:
-        """A full scan; scores come in units of the penalty, |A_S' r| / (T factor_S)."""
+        """A full scan; scores come in units of the penalty, |A_S' r| / (T factor_S).
+
+        A penalty deep in the noise is violated by nearly all: then the level is what noise reaches `limit` times.
+        """
         limit = POOL_LARGE if self.dictionary.is_large else POOL
-        return self.dictionary.strongest(
-            r / len(r), factors=self.degree_factors.tolist(), level=NEAR * penalty, limit=limit
-        )
+        factors = self.degree_factors.tolist()
+        theta = r / len(r)
+        noise = self.dictionary.noise_level(theta, limit) / max(factors)
+        found = self.dictionary.strongest(theta, factors=factors, level=max(noise, NEAR * penalty), limit=limit)
+        self.n_scans += 1
+        if len(found.scores) == 0 and noise > NEAR * penalty:  # less than noise: look at all that may violate
+            found = self.dictionary.strongest(theta, factors=factors, level=NEAR * penalty, limit=limit)
+            self.n_scans += 1
+        return found
 
     def _gap(self, r: FloatArray, penalty: float, violators: Candidates) -> float:
         """P(w) - D(theta) at the best multiple theta = s r that is feasible: |A_S' theta| / T <= p_S for all S."""

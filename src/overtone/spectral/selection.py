@@ -20,7 +20,7 @@ from overtone.spectral.lasso import LassoSolver, honest_factors
 from overtone.spectral.monomials import FloatArray, IntArray, Monomial, products
 
 EXACT = 1e-12  # a residual sum of squares this small, relative to the values', is zero
-PATH = 0.65 ** np.arange(1, 7)  # penalties of the Lasso's proposals, as shares of the largest
+PATH = 0.5 ** np.arange(1, 5)  # penalties of the Lasso's proposals, as shares of the largest
 LOOSE = 3e-3  # gap at which a Lasso solution is good enough to propose monomials
 FINALISTS = 3  # proposals that are worth improving
 
@@ -68,6 +68,7 @@ class _Search:
         self.degrees = np.zeros(0, dtype=np.intp)
         self.prices = self._prices()  # (degree, sizes)
         self._fits: dict[tuple[int, ...], tuple[FloatArray, FloatArray]] = {}
+        self._scanned: set[tuple[int, ...]] = set()  # models whose residual was looked through for more
 
     def _prices(self) -> FloatArray:
         """log C(N_d, k) + k/2 log T for every degree d and k: nats to name k such monomials.  # (degree, k)"""
@@ -104,7 +105,10 @@ class _Search:
 
     def scan(self, residual: FloatArray, limit: int) -> IntArray:
         """The monomials that fit a residual best, of all there are.  # positions, best first"""
-        found = self.dictionary.strongest(residual, factors=self.factors, limit=limit).monomials
+        level = self.dictionary.noise_level(residual, limit) / max(self.factors)
+        found = self.dictionary.strongest(residual, factors=self.factors, level=level, limit=limit).monomials
+        if not found:
+            found = self.dictionary.strongest(residual, factors=self.factors, limit=limit).monomials
         self.join(found)
         return np.array([self.position[monomial] for monomial in found], dtype=np.intp)
 
@@ -221,19 +225,16 @@ class _Search:
 
     def improve(self, members: tuple[int, ...]) -> tuple[int, ...]:
         """The best move within the pool, again and again; when none is left, a full scan refreshes the pool."""
-        cost, fresh = self.cost(members), False
+        cost = self.cost(members)
         while not self.is_exact(members):
             better, new = min(self.moves(members), key=lambda move: move[0], default=(cost, members))
             if better < cost - 1e-9 * (1 + abs(cost)):
-                members, cost, fresh = new, better, False
-            elif fresh:
+                members, cost = new, better
+            elif members in self._scanned:
                 break
             else:
-                known = len(self.degrees)
+                self._scanned.add(members)
                 self.scan(self.fit(members)[1], 100)
-                fresh = True
-                if len(self.degrees) == known:
-                    break
         return members
 
     def fill(self, members: tuple[int, ...]) -> tuple[int, ...]:

@@ -1,0 +1,1 @@
+"""Benchmarks against peers. One command runs them all: `make bench`."""
