@@ -2,6 +2,7 @@
 
 from overtone.spectral.columns import Columns
 from overtone.spectral.lasso import LassoFit, solve_lasso, solve_lasso_path
+from overtone.spectral.minimizers import Minimizers, minimizers
 from overtone.spectral.monomials import parity
 from overtone.spectral.polynomial import Importance, Polynomial
 from overtone.spectral.recovery import Feature, Recovery, recover
@@ -11,8 +12,10 @@ __all__ = [
     "Feature",
     "Importance",
     "LassoFit",
+    "Minimizers",
     "Polynomial",
     "Recovery",
+    "minimizers",
     "parity",
     "recover",
     "solve_lasso",

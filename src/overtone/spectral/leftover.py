@@ -42,8 +42,7 @@ def leftover_signal(columns: Columns, residual: FloatArray) -> Leftover:
 def _kernels(columns: Columns) -> tuple[FloatArray, FloatArray]:
     """K for degree 1, sum_g k_g, and for degree <= 2, that and sum_{g<h} k_g k_h; k_g = Phi_g Phi_g'.  # (T, T) each"""
     first = columns.values @ columns.values.T
-    squares = np.zeros_like(first)
-    for group in np.unique(columns.groups):
-        Phi = columns.values[:, columns.groups == group]
-        squares += (Phi @ Phi.T) ** 2
-    return first, first + (first**2 - squares) / 2
+    # sum_g k_g^2 = W W', where W holds the products of every two columns of one group
+    one, other = np.nonzero(columns.groups[:, None] == columns.groups)
+    W = columns.values[:, one] * columns.values[:, other]
+    return first, first + (first**2 - W @ W.T) / 2

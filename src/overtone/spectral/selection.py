@@ -169,26 +169,24 @@ class _Search:
         return self.misfit(k - 1, grown) + self.price(self.counts(members) - kinds)
 
     def prune(self, members: Sequence[int]) -> tuple[int, ...]:
-        """Backward elimination: drop the member that the model is best without, as long as it gets better."""
-        kept = list(members)[: self.T - 2]
-        if not kept:
-            return ()
-        inverse = self.inverse(kept)
-        right = self.C[:, kept].T @ self.y
-        while kept:
+        """Backward elimination: drop the members that the model is best without, as long as it gets better."""
+        kept = np.array(members[: self.T - 2], dtype=np.intp)
+        inverse = self.inverse(kept.tolist())
+        while len(kept):
+            right = self.C[:, kept].T @ self.y
             w = inverse @ right
             rss = max(0.0, self.total - float(right @ w))
-            costs = self.without_one(kept, inverse, w, rss)
-            now = float(self.misfit(len(kept), np.asarray(rss)) + self.price(self.counts(kept)))
-            worst = int(np.argmin(costs))
-            if costs[worst] >= now and len(kept) <= self.largest:
+            costs = self.without_one(kept.tolist(), inverse, w, rss)
+            now = float(self.misfit(len(kept), np.asarray(rss)) + self.price(self.counts(kept.tolist())))
+            worse = int((costs < now).sum())
+            if worse == 0 and len(kept) <= self.largest:
                 break
-            others = np.arange(len(kept)) != worst
-            column = inverse[others, worst]
-            inverse = inverse[np.ix_(others, others)] - np.outer(column, column) / inverse[worst, worst]
-            right = right[others]
-            del kept[worst]
-        return tuple(kept)
+            dropped = np.argsort(costs, kind="stable")[: max(1, worse // 4)]  # a few at once while there are many
+            stay = np.setdiff1d(np.arange(len(kept)), dropped)
+            cross = inverse[np.ix_(stay, dropped)]
+            inverse = inverse[np.ix_(stay, stay)] - cross @ np.linalg.solve(inverse[np.ix_(dropped, dropped)], cross.T)
+            kept = kept[stay]
+        return tuple(kept.tolist())
 
     def best_addition(self, members: tuple[int, ...]) -> tuple[float, int]:
         """The member of the pool that the model is best with, and the cost then: RSS falls by (c_j'r)^2 / |c_j|^2."""

@@ -1,0 +1,27 @@
+"""`python -m benchmarks [speed scale growth recovery trees]`: print the tables, write benchmarks/results/."""
+
+import sys
+
+from benchmarks import growth, recovery, scale, speed, trees
+
+PARTS = {
+    "speed": speed.main,
+    "scale": scale.main,
+    "growth": growth.main,
+    "recovery": recovery.main,
+    "trees": trees.main,
+}
+
+
+def main(names: list[str]) -> int:
+    unknown = [name for name in names if name not in PARTS]
+    if unknown:
+        print(f"benchmarks: there is no {', '.join(unknown)}; choose from {', '.join(PARTS)}", file=sys.stderr)
+        return 2
+    for name in names or PARTS:
+        PARTS[name]()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,85 @@
+"""Every benchmark runs end to end, at a tiny size."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchmarks import __main__ as command
+from benchmarks import growth, measure, recovery, scale, speed, trees
+
+
+def test_an_unknown_part_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert command.main(["sped"]) == 2
+    assert "there is no sped; choose from speed, scale" in capsys.readouterr().err
+
+
+def test_a_random_tree_has_its_size_and_both_labels() -> None:
+    rng = np.random.default_rng(0)
+    tree = trees.random_tree(16, rng, frozenset(range(20)))
+    labels = tree(rng.choice([-1.0, 1.0], size=(500, 20)))
+    assert set(labels) == {-1.0, 1.0}
+    assert _leaves(tree) == 16
+
+
+def _leaves(tree: trees.Tree) -> int:
+    return 1 if tree.low is None or tree.high is None else _leaves(tree.low) + _leaves(tree.high)
+
+
+@pytest.fixture
+def tiny(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    for module in (measure, recovery, trees):
+        monkeypatch.setattr(module, "RESULTS", tmp_path)
+    monkeypatch.setattr(recovery, "DONE", tmp_path / "recovery.jsonl")
+    monkeypatch.setattr(recovery, "GRID", [{"n": 12, "s": 3, "noise": 0.1, "T": 80}])
+    monkeypatch.setattr(recovery, "PAPER", [])
+    for name, value in {"SAMPLES": (60, 100), "LEAVES": (4,), "NOISES": (0.0, 0.1)}.items():
+        monkeypatch.setattr(trees, name, value)
+    monkeypatch.setattr(growth, "COLUMNS", (10, 20))
+    monkeypatch.setattr(growth, "SAMPLES", (40, 80))
+    return tmp_path
+
+
+@pytest.mark.heavy
+def test_recovery(tiny: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    recovery.main(seeds=2)
+    first = (tiny / "recovery.jsonl").read_text()
+    recovery.main(seeds=2)  # resumes: nothing is left to do
+    assert (tiny / "recovery.jsonl").read_text() == first
+    assert first.count("\n") == 2
+    assert "| 12 | 3 | 10% | 80 | 1.00 (0.0)" in capsys.readouterr().out
+
+
+@pytest.mark.heavy
+def test_growth(tiny: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    growth.main()
+    assert (tiny / "growth.json").exists()
+    assert "| 20 | 1,350 |" in capsys.readouterr().out
+
+
+@pytest.mark.heavy
+def test_trees(tiny: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [row for seed in range(2) for noise in trees.NOISES for row in trees.instance(4, noise, seed)]
+    summary = trees.summarize(rows)
+    trees.plot(summary)
+    assert (tiny / "trees.png").stat().st_size > 10_000
+    assert {row["seeds"] for row in summary} == {2}
+    best = [row["squared"] for row in summary if row["method"].startswith("sparse") and row["noise"] == 0]
+    assert max(best) < 0.01  # four leaves: a polynomial of few monomials, found exactly
+    capsys.readouterr()
+
+
+@pytest.mark.heavy
+def test_the_peers_reach_the_same_objective() -> None:
+    """Celer and scikit-learn on the built matrix, n=15."""
+    ours, sklearn, celer = (f(15)() for f in (speed.ours, speed.sklearn_with_expansion, speed.celer_on_ready_matrix))
+    assert sklearn == pytest.approx(ours, rel=1e-6)
+    assert celer == pytest.approx(ours, rel=1e-6)
+
+
+@pytest.mark.heavy
+def test_scale_measures_what_it_says() -> None:
+    assert scale.lasso(12, 3, 60)()["gap"] <= 1e-6
+    assert scale.recovery(12)()["found"] == scale.SPARSITY
+    assert scale.peak() > 1e8
+    scale.scan(20)()
