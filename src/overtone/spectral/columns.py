@@ -101,6 +101,12 @@ def as_samples(points: ArrayLike | Columns, values: ArrayLike) -> tuple[Columns,
     if not np.isfinite(y).all():
         row = int(np.flatnonzero(~np.isfinite(y))[0])
         raise InputError(f"every value must be finite, but value {row} is {y[row]}: leave out failed evaluations")
+    largest, spread = float(np.abs(y).max()), float(np.ptp(y))
+    if largest > 1e100 or 0 < spread < 1e-100:
+        raise InputError(
+            "values must be below 1e100 and differ by 1e-100 or more, for their squares to be numbers, but "
+            f"the largest is {largest:g} and they spread over {spread:g}: choose another unit"
+        )
     return columns, y
 
 
@@ -114,3 +120,8 @@ def check_degree(columns: Columns, degree: int) -> int:
             f"{columns.n_groups} groups), but got degree={degree}"
         )
     return int(degree)
+
+
+def centred(values: FloatArray) -> FloatArray:
+    """Less their mean; equal values give exactly 0, whatever the rounding of the mean."""
+    return values - values.mean() if np.ptp(values) else np.zeros_like(values)

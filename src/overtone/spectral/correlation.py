@@ -27,6 +27,7 @@ BLOCK = 2**19  # entries (prefixes x samples) on the left of one matrix product:
 CACHE = 2**23  # entries of prefix products that a dictionary keeps between scans: 32 MB of float32
 LARGE = 4e8  # operations in a scan from which on threads bring more than they cost
 FEW = 2**13  # prefixes up to which whole bands beat one matrix product a middle column
+ROUNDING = 1 - 1e-12  # of products and quotients in float64
 FLOAT32_SAMPLES = 4096  # past this many samples float32 sums are too coarse to screen with
 Grid = NDArray[np.floating]  # float32 or float64
 
@@ -76,8 +77,10 @@ class Dictionary:
         depend on block sizes, threads or BLAS.
         """
         weights = np.ones(self.degree) if factors is None else np.asarray(factors, dtype=np.float64)
+        unit = float(np.ldexp(1.0, int(np.frexp(np.abs(residual).max())[1]) - 1))  # float32 ends at 1e38
+        residual, level = residual / unit, level / unit
         coarse, slack = self._screen(residual)
-        pool = _Pool(level, slack / float(weights.min()), limit)
+        pool = _Pool(level, limit, slack, slack / float(weights.min()))
         pieces = self._pieces()
 
         def scan_next() -> bool:
@@ -89,7 +92,8 @@ class Dictionary:
             return True
 
         _repeat(scan_next, self.n_threads or self._default_threads())
-        return _exact(self.columns, residual, weights, pool)
+        found = _exact(self.columns, residual, weights, pool)
+        return Candidates(found.monomials, found.correlations * unit, found.scores * unit, found.complete)
 
     def noise_level(self, residual: FloatArray, expected: int) -> float:
         """The correlation that about `expected` monomials reach if the residual is noise: a good first `level`."""
@@ -163,8 +167,9 @@ class _Pool:
     """What the screen keeps: everything that may reach the level, which rises once there is more than enough."""
 
     level: float
-    slack: float
     limit: int
+    slack: float  # how far a correlation can be off
+    score_slack: float  # how far a score can be off
     lock: Lock = field(default_factory=Lock)
     overflowed: bool = False
     raised: float = 0.0
@@ -174,7 +179,7 @@ class _Pool:
     def offer(self, piece: "_Piece", grid: Grid, factor: float) -> None:
         """Keep the entries of one block of correlations that may reach the level."""
         piece.blank(grid)
-        floor = max(self.level, self.raised) * factor - self.slack
+        floor = max(self.level, self.raised) * factor * ROUNDING - self.slack
         if max(float(grid.max()), -float(grid.min())) < floor:
             return
         row, last = np.nonzero((grid >= floor) | (grid <= -floor) if floor > 0 else piece.exists())
@@ -189,7 +194,7 @@ class _Pool:
         """Raise the level to just below the limit-th best score; what is within the slack of it stays."""
         scores = np.concatenate(self.scores)
         best = float(np.partition(scores, -self.limit)[-self.limit])
-        self.raised = max(self.raised, best - 2 * self.slack)
+        self.raised = max(self.raised, best * ROUNDING - 2 * self.score_slack)
         self.overflowed = True
         kept, self.kept, self.scores = zip(self.kept, self.scores, strict=True), [], []
         for (piece, row, last), found in kept:

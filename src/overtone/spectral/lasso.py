@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from overtone.errors import InputError, NotConvergedWarning
-from overtone.spectral.columns import Columns, as_samples, check_degree
+from overtone.spectral.columns import Columns, as_samples, centred, check_degree
 from overtone.spectral.correlation import Candidates, Dictionary, single_threaded_blas
 from overtone.spectral.monomials import FloatArray, Monomial, products
 from overtone.spectral.polynomial import Polynomial
@@ -55,7 +55,7 @@ def solve_lasso(
     """
     columns, y = as_samples(points, values)
     dictionary = Dictionary(columns, check_degree(columns, degree))
-    penalty = noise_penalty(dictionary, y) if l1_penalty is None else _checked_penalty(l1_penalty)
+    penalty = noise_penalty(dictionary, y) if l1_penalty is None else check_penalty(l1_penalty)
     return LassoSolver(dictionary, y, factors, start).solve(penalty, tolerance, max_scans)
 
 
@@ -72,7 +72,7 @@ def solve_lasso_path(
     """The certified Lasso at several penalties, each started from the one before: give them from large to small."""
     columns, y = as_samples(points, values)
     solver = LassoSolver(Dictionary(columns, check_degree(columns, degree)), y, factors)
-    return [solver.solve(_checked_penalty(penalty), tolerance, max_scans) for penalty in l1_penalties]
+    return [solver.solve(check_penalty(penalty), tolerance, max_scans) for penalty in l1_penalties]
 
 
 def largest_penalty(
@@ -80,10 +80,11 @@ def largest_penalty(
 ) -> float:
     """The smallest penalty at which nothing is selected: max_S |A_S' y| / (T factor_S)."""
     columns, y = as_samples(points, values)
-    centred = y - y.mean()
-    if not centred.any():
+    dictionary = Dictionary(columns, check_degree(columns, degree))
+    weights = _checked_factors(factors, dictionary.degree).tolist()
+    if np.ptp(y) == 0:
         return 0.0
-    found = Dictionary(columns, check_degree(columns, degree)).strongest(centred, factors=factors, limit=1)
+    found = dictionary.strongest(centred(y), factors=weights, limit=1)
     return float(found.scores[0] / len(y))
 
 
@@ -99,9 +100,13 @@ def honest_factors(dictionary: Dictionary) -> list[float]:
     return [float(np.sqrt(np.log(max(2, N_k)) / np.log(N))) for N_k in dictionary.counts[1:]]
 
 
-def _checked_penalty(l1_penalty: float) -> float:
-    if not (np.isfinite(l1_penalty) and l1_penalty >= 0):
-        raise InputError(f"`l1_penalty >= 0` must hold and be finite, but got {l1_penalty!r}")
+def check_penalty(l1_penalty: float) -> float:
+    """A finite number > 0: at 0 this is least squares, which has no single answer with more monomials than samples."""
+    number = isinstance(l1_penalty, float | int | np.number)
+    if not (number and np.isfinite(l1_penalty) and l1_penalty > 0):
+        raise InputError(
+            f"`l1_penalty > 0` must hold and be finite, but got {l1_penalty!r}: leave it out for an automatic one"
+        )
     return float(l1_penalty)
 
 
@@ -124,8 +129,8 @@ class LassoSolver:
     ) -> None:
         self.dictionary = dictionary
         self.degree_factors = _checked_factors(factors, dictionary.degree)
-        self.mean = float(values.mean())
-        self.y = values - self.mean
+        self.mean = float(values.mean() if np.ptp(values) else values[0])
+        self.y = centred(values)
         self.null_objective = float(self.y @ self.y) / (2 * len(self.y))  # P at w = 0
         self.monomials: list[Monomial] = []  # the working set
         self.A = np.zeros((len(self.y), 0))  # its columns, centred, divided by their penalty factors

@@ -13,6 +13,7 @@ from overtone.spectral.columns import Columns
 from overtone.spectral.monomials import FloatArray
 
 SHUFFLES = 200
+MOST = 2000  # samples that are looked at
 CLEAR = 2.5  # standard deviations above chance
 
 
@@ -27,8 +28,11 @@ class Leftover:
 
 def leftover_signal(columns: Columns, residual: FloatArray) -> Leftover:
     """What single columns (degree 1), or columns and pairs (degree <= 2), still explain of a residual."""
-    T = columns.n_samples
     rng = np.random.default_rng(0)
+    if columns.n_samples > MOST:  # the kernels are T x T
+        some = np.sort(rng.choice(columns.n_samples, MOST, replace=False))
+        columns, residual = columns.rows(some), residual[some]
+    T = columns.n_samples
     shuffled = np.stack([residual, *(rng.permutation(residual) for _ in range(SHUFFLES))], axis=1)  # (T, 1 + shuffles)
     clear = False
     for K in _kernels(columns):

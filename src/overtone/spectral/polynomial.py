@@ -128,7 +128,9 @@ class Polynomial:
     def to_text(self, names: Sequence[str] | None = None, digits: int = 3) -> str:
         """Readable, largest first: '60.2 + 8.05*batch_norm - 2.55*activation*batch_norm'."""
         label = [f"x{column}" for column in range(self.n)] if names is None else self._one_a_column("names", names)
-        parts = [f"{self.constant:.{digits}g}"] if self.constant or not self._sorted else []
+        largest = max((abs(a) for _, a in self), default=0.0)
+        shown = abs(self.constant) > 1e-12 * largest  # less is rounding
+        parts = [f"{self.constant:.{digits}g}"] if shown or not self._sorted else []
         for monomial, a in self:
             sign = ("- " if a < 0 else "+ ") if parts else ("-" if a < 0 else "")
             parts.append(f"{sign}{abs(a):.{digits}g}*" + "*".join(label[column] for column in monomial))

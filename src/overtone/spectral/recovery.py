@@ -13,16 +13,17 @@ from numpy.typing import ArrayLike
 
 from overtone.errors import InputError
 from overtone.spectral.columns import Columns, as_samples, check_degree
-from overtone.spectral.correlation import Dictionary
-from overtone.spectral.lasso import LassoFit, LassoSolver, honest_factors, noise_penalty
+from overtone.spectral.correlation import Dictionary, single_threaded_blas
+from overtone.spectral.lasso import LassoFit, LassoSolver, check_penalty, honest_factors, noise_penalty
 from overtone.spectral.leftover import Leftover, leftover_signal
-from overtone.spectral.monomials import FloatArray, IntArray, Monomial, products
+from overtone.spectral.monomials import FloatArray, IntArray, Monomial, count_monomials, products
 from overtone.spectral.polynomial import Polynomial
 from overtone.spectral.selection import Model, refit, select
 
 Verdict = Literal["ok", "no signal", "not sparse at this sample size"]
 LADDER = 3  # degrees that are always tried; higher ones only if a scan of what is left asks for them
-AFFORDABLE = 2e10  # operations in a scan of the next degree beyond the ladder: about a second
+AFFORDABLE = 1e12  # operations in a scan up to which a rung of the ladder is tried: about ten seconds
+CHEAP = 2e10  # the same for the scan that looks beyond the ladder
 STABLE = 0.5  # share of the folds that must agree on a monomial...
 CERTAIN = 5.0  # ...unless it brings this many nats of evidence
 N_FOLDS = 5
@@ -100,11 +101,13 @@ def recover(
     level, and the sparsity ends where monomials are no longer backed by the evidence or stable under resampling.
     """
     columns, y = as_samples(points, values)
-    task = _Task(_checked_sparsity(sparsity), l1_penalty)
+    degree = None if degree is None else check_degree(columns, degree)
+    task = _Task(_checked_sparsity(sparsity), None if l1_penalty is None else check_penalty(l1_penalty))
     if np.ptp(y) == 0:
         return _constant(columns, y, degree or 1)
-    rungs = _climb(columns, y, task, None if degree is None else check_degree(columns, degree))
-    return _conclude(columns, y, task, rungs)
+    with single_threaded_blas():
+        rungs = _climb(columns, y, task, degree)
+        return _conclude(columns, y, task, rungs)
 
 
 def _checked_sparsity(sparsity: int | None) -> int | None:
@@ -131,12 +134,13 @@ class _Rung:
 
 
 def _climb(columns: Columns, y: FloatArray, task: _Task, degree: int | None) -> list[_Rung]:
-    """Degrees 1, 2, 3, and on while a higher one predicts better and a scan finds more to explain."""
+    """Degrees 1, 2, 3, and on as long as a scan of the next one finds more to explain."""
     if degree is not None:
         return [_rung(columns, y, task, degree, None)]
     rungs: list[_Rung] = []
-    top = min(LADDER, columns.n_groups)
-    while len(rungs) < top or (_best(rungs, y) is rungs[-1] and _more_above(columns, y, rungs[-1])):
+    counts = count_monomials(columns.groups, min(LADDER, columns.n_groups))
+    top = max(1, sum(2 * len(y) * count <= AFFORDABLE for count in counts[1:]))
+    while len(rungs) < top or (top == LADDER and _more_above(columns, y, rungs)):
         rungs.append(_rung(columns, y, task, len(rungs) + 1, rungs[-1] if rungs else None))
     return rungs
 
@@ -159,8 +163,8 @@ def _rung(columns: Columns, y: FloatArray, task: _Task, degree: int, below: _Run
 
 
 def _folds(T: int) -> IntArray:
-    """The fold of each sample: in turn, so that nothing depends on a random number.  # (T,)"""
-    return np.arange(T) % max(2, min(N_FOLDS, T // 4))
+    """The fold of each sample: shuffled, as rows may come in some order, but always the same way.  # (T,)"""
+    return np.random.default_rng(0).permutation(T) % max(2, min(N_FOLDS, T // 4))
 
 
 def _best(rungs: Sequence[_Rung], y: FloatArray) -> _Rung:
@@ -168,16 +172,16 @@ def _best(rungs: Sequence[_Rung], y: FloatArray) -> _Rung:
     return min(rungs, key=lambda rung: rung.error(y))
 
 
-def _more_above(columns: Columns, y: FloatArray, rung: _Rung) -> bool:
-    """Does one scan of the next degree find a monomial that pays for itself in what the rung leaves unexplained?"""
-    degree = rung.dictionary.degree + 1
-    if degree > columns.n_groups:
+def _more_above(columns: Columns, y: FloatArray, rungs: Sequence[_Rung]) -> bool:
+    """Does one scan of the next degree find a monomial that pays for itself in what the best rung leaves?"""
+    degree, model = len(rungs) + 1, _best(rungs, y).model
+    if degree > columns.n_groups or 2 * len(y) * count_monomials(columns.groups, degree)[-1] > CHEAP:
+        return False
+    if not model.residual.any():
         return False
     dictionary = Dictionary(columns, degree)
-    if 2 * len(y) * dictionary.counts[-1] > AFFORDABLE:
-        return False
-    found = dictionary.strongest(rung.model.residual, limit=1).monomials
-    return refit(dictionary, y, (*rung.model.monomials, *found)).cost < rung.model.cost
+    found = dictionary.strongest(model.residual, limit=1).monomials
+    return refit(dictionary, y, (*model.monomials, *found)).cost < refit(dictionary, y, model.monomials).cost
 
 
 # the answer

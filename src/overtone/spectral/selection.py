@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import gammaln
 
+from overtone.spectral.columns import centred
 from overtone.spectral.correlation import Dictionary, single_threaded_blas
 from overtone.spectral.lasso import LassoSolver, honest_factors
 from overtone.spectral.monomials import FloatArray, IntArray, Monomial, products
@@ -48,7 +49,7 @@ def refit(dictionary: Dictionary, values: FloatArray, monomials: Sequence[Monomi
     """A given model, fitted and judged; with `prune`, without the members that it is better without."""
     with single_threaded_blas():
         search = _Search(dictionary, values, None)
-        members = search.join(monomials)
+        members = search.join(monomials[: max(0, search.T - 2)])
         return search.model(search.prune(members) if prune else members)
 
 
@@ -58,11 +59,11 @@ class _Search:
     def __init__(self, dictionary: Dictionary, values: FloatArray, sparsity: int | None) -> None:
         self.dictionary = dictionary
         self.factors = honest_factors(dictionary)
-        self.y = values - values.mean()
+        self.y = centred(values)
         self.T = len(values)
-        self.total = float(self.y @ self.y)
+        self.total = float(self.y @ self.y) or 1.0  # constant values
         self.sparsity = sparsity
-        self.largest = max(1, (self.T - 2) // 3) if sparsity is None else min(sparsity, self.T - 2)
+        self.largest = min(max(1, (self.T - 2) // 3) if sparsity is None else sparsity, self.T - 2)
         self.position: dict[Monomial, int] = {}
         self.C = np.zeros((self.T, 0))  # the pool's columns, centred
         self.degrees = np.zeros(0, dtype=np.intp)
@@ -78,7 +79,7 @@ class _Search:
         return np.asarray(names + k / 2 * np.log(self.T))
 
     def run(self, starts: Iterable[Sequence[Monomial]]) -> Model:
-        if self.total <= 0 or self.largest < 1:
+        if not self.y.any() or self.largest < 1:
             return self.model(())
         proposals = {self.prune(self.join(start)) for start in starts}
         proposals.add(())
@@ -120,7 +121,7 @@ class _Search:
 
     def misfit(self, k: int, rss: FloatArray) -> FloatArray:
         """(T-1-k)/2 log(RSS / ((T-1-k) tau^2)), at most as good as an exact fit can be told from rounding."""
-        free = self.T - 1 - k
+        free = max(1, self.T - 1 - k)
         return np.asarray(free / 2 * np.log(np.maximum(rss / self.total, EXACT) * self.T / free))
 
     def counts(self, members: Sequence[int]) -> IntArray:
@@ -133,7 +134,7 @@ class _Search:
             return np.zeros(0), self.y
         if members not in self._fits:
             B = self.C[:, list(members)]
-            w = np.linalg.lstsq(B, self.y, rcond=None)[0]
+            w = np.asarray(np.linalg.lstsq(B, self.y, rcond=None)[0], dtype=np.float64)
             self._fits[members] = w, self.y - B @ w
         return self._fits[members]
 
@@ -236,12 +237,12 @@ class _Search:
         return members
 
     def fill(self, members: tuple[int, ...]) -> tuple[int, ...]:
-        """Up or down to the sparsity asked for."""
-        while len(members) > self.largest:
-            members = tuple(i for i in members if i not in self.weakest(members, 1))
+        """Up to the sparsity asked for, as long as there is something left to explain."""
+        if len(members) < self.largest and not self.is_exact(members):
+            self.join(self.dictionary.strongest(self.fit(members)[1], limit=2 * self.largest).monomials)
         while len(members) < min(self.largest, len(self.degrees)) and not self.is_exact(members):
-            members = (*members, self.best_addition(members)[1])
-        return tuple(sorted(members))
+            members = tuple(sorted((*members, self.best_addition(members)[1])))
+        return members
 
     # proposals
 
@@ -270,8 +271,11 @@ class _Search:
                 best = int(candidates[np.argmax(scores)])
                 if best in members:  # nothing but rounding is left
                     return tuple(members)
-                members.append(best)
                 q = self.C[:, best] - Q @ (Q.T @ self.C[:, best])
-                Q = np.column_stack([Q, q / np.linalg.norm(q)])
+                norm = float(np.linalg.norm(q))
+                if norm <= 1e-6 * np.sqrt(self.T):  # a copy of what is there, or constant in these samples
+                    return tuple(members)
+                members.append(best)
+                Q = np.column_stack([Q, q / norm])
                 r = r - Q[:, -1] * (Q[:, -1] @ r)
         return tuple(members)
