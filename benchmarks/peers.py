@@ -18,8 +18,8 @@ def lasso_cv(
     values: FloatArray,
     degree: int = 3,
     *,
-    n_penalties: int = 12,
-    lowest: float = 0.03,
+    n_penalties: int = 10,
+    lowest: float = 0.06,
     folds: int = 3,
 ) -> Polynomial:
     """LassoCV: the penalty of a geometric path with the least squared error on contiguous held-out folds."""
@@ -28,10 +28,10 @@ def lasso_cv(
     errors = np.zeros(n_penalties)
     for unseen in np.array_split(np.arange(len(values)), folds):
         seen = np.setdiff1d(np.arange(len(values)), unseen)
-        fits = solve_lasso_path(points[seen], values[seen], degree, penalties.tolist(), tolerance=1e-4)
+        fits = solve_lasso_path(points[seen], values[seen], degree, penalties.tolist(), tolerance=1e-3)
         errors += [((values[unseen] - fit.polynomial(points[unseen])) ** 2).mean() for fit in fits]
     best = float(penalties[int(np.argmin(errors))])
-    return solve_lasso(points, values, degree, best, tolerance=1e-4).polynomial
+    return solve_lasso(points, values, degree, best, tolerance=1e-3).polynomial
 
 
 def matching_pursuit(points: FloatArray, values: FloatArray, sparsity: int, degree: int = 3) -> list[Monomial]:

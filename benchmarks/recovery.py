@@ -12,7 +12,10 @@ import numpy as np
 from benchmarks.measure import RESULTS, save, table
 from benchmarks.peers import lasso_cv, matching_pursuit
 from benchmarks.planted import PAPER_STAGE_1, Problem, paper_stage_1, planted
+from overtone.spectral.columns import Columns
+from overtone.spectral.correlation import Dictionary
 from overtone.spectral.monomials import Monomial
+from overtone.spectral.selection import select
 
 SEEDS = 20
 GRID = [
@@ -31,11 +34,11 @@ def instance(case: dict[str, Any], seed: int) -> dict[str, Any]:
     problem = paper_stage_1(case["T"], seed) if paper else planted(case["n"], case["T"], case["s"], case["noise"], seed)
     s = len(PAPER_STAGE_1) if paper else case["s"]
     answer = recover(problem.points, problem.values)
-    told = recover(problem.points, problem.values, degree=3, sparsity=s)
+    told = select(Dictionary(Columns.parity(problem.points), 3), problem.values, sparsity=s)
     lasso = lasso_cv(problem.points, problem.values)
     found = {
         "recover": list(answer.polynomial.terms),
-        "recover told s": list(told.polynomial.terms),
+        "recover told s": list(told.monomials),
         "LassoCV": list(lasso.terms),
         "LassoCV top s": [monomial for monomial, _ in lasso.top(s)],
         "OMP told s": matching_pursuit(problem.points, problem.values, s),
@@ -57,7 +60,7 @@ def main(seeds: int = SEEDS) -> None:
     RESULTS.mkdir(exist_ok=True)
     rows = [json.loads(line) for line in DONE.read_text().splitlines()] if DONE.exists() else []
     have = {_key(row) for row in rows}
-    todo = [(case, seed) for case in PAPER + GRID for seed in range(seeds) if _key({**case, "seed": seed}) not in have]
+    todo = [(case, seed) for seed in range(seeds) for case in PAPER + GRID if _key({**case, "seed": seed}) not in have]
     os.environ["OPENBLAS_NUM_THREADS"] = "1"
     with ProcessPoolExecutor(mp_context=get_context("spawn")) as executor, DONE.open("a") as file:
         for future in as_completed([executor.submit(instance, case, seed) for case, seed in todo]):
