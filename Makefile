@@ -50,7 +50,7 @@ bare: .venv-bare/installed ## import the package with no optional part installed
 test-heavy: .venv/bench-installed ## tests that need heavy or system parts; a missing part is a failure
 	$(BIN)/python -m pytest -n auto --heavy -m heavy
 
-bench: .venv/bench-installed ## the benchmarks against peers (about half an hour)
+bench: .venv/bench-installed ## the benchmarks against peers (about an hour and a half)
 	$(BIN)/python -m benchmarks
 
 clean: ## remove the environments and caches

@@ -1,5 +1,6 @@
 """All shared hypothesis strategies, and the few exact helpers that go with them."""
 
+from collections.abc import Mapping
 from itertools import combinations, product
 
 import numpy as np
@@ -9,6 +10,8 @@ from hypothesis.extra import numpy as npst
 from overtone.spectral.columns import Columns
 from overtone.spectral.monomials import FloatArray, IntArray, Monomial
 from overtone.spectral.polynomial import Polynomial
+
+Terms = Mapping[Monomial, float]
 
 # Multiples of 1/8: sums and products of a few of them are exact, so that tests can ask for equality.
 EIGHTHS = st.integers(-64, 64).map(lambda eighths: eighths / 8)
@@ -23,6 +26,30 @@ def all_monomials(groups: IntArray, degree: int) -> list[Monomial]:
     """Every monomial of at most `degree` columns, no two of one group: by trying all sets of columns."""
     sets = [s for size in range(degree + 1) for s in combinations(range(len(groups)), size)]
     return [s for s in sets if len({int(groups[column]) for column in s}) == len(s)]
+
+
+def evaluate(columns: Columns, terms: Terms) -> FloatArray:
+    """The sum of the terms, one explicit product each.  # (T,)"""
+    return sum((a * columns.values[:, list(s)].prod(axis=1) for s, a in terms.items()), np.zeros(columns.n_samples))
+
+
+def sample(seed: int, T: int, n: int, terms: Terms, noise: float = 0.0) -> tuple[FloatArray, FloatArray]:
+    """Random points and 3 + the polynomial + Gaussian noise; `noise` as a share of the signal's deviation."""
+    rng = np.random.default_rng((seed, T, n))
+    points = rng.choice([-1.0, 1.0], (T, n))
+    y = evaluate(Columns.parity(points), terms)
+    return points, 3 + y + noise * (y.std() or 1.0) * rng.standard_normal(T)
+
+
+def planted(seed: int, n: int, sparsity: int, degree: int = 3) -> dict[Monomial, float]:
+    """Random monomials of degree 1, ..., `degree`, coefficients of size 1/2 to 2."""
+    rng = np.random.default_rng((seed, n, sparsity))
+    terms: dict[Monomial, float] = {}
+    while len(terms) < sparsity:
+        size = int(rng.integers(1, degree + 1))
+        monomial = tuple(sorted(rng.choice(n, size, replace=False).tolist()))
+        terms[monomial] = float(rng.choice([-1.0, 1.0]) * rng.uniform(0.5, 2.0))
+    return terms
 
 
 def points(n: int, max_samples: int = 12) -> st.SearchStrategy[FloatArray]:

@@ -341,12 +341,13 @@ def test_near_ties_by_the_hundred_are_told_apart(kind: str, seed: int, step: flo
     values = rng.choice([-1.0, 1.0] if kind == "signs" else [-1.0, -0.5, 0.5, 1.0], (T, n))
     r = rng.integers(-2, 3, T) + rng.integers(-4096, 4097, T) * step  # sums are exact in float64
     columns = Columns(values, np.arange(n))
-    everything = top(columns, 3, r, [1.0, 1.0, 1.0], 0.0)
+    factors = [0.25, 0.125, 0.25]  # a score is off by more than a correlation
+    everything = top(columns, 3, r, factors, 0.0)
     dictionary = Dictionary(columns, 3, block=block)
     for k in (1, 2, 5, 11, 30, 60):
         best = tuple(s for _, s, _ in everything[:k])
-        assert dictionary.strongest(r, limit=k).monomials == best
-        above = dictionary.strongest(r, level=everything[k - 1][0])
+        assert dictionary.strongest(r, factors=factors, limit=k).monomials == best
+        above = dictionary.strongest(r, factors=factors, level=everything[k - 1][0])
         assert above.monomials == tuple(s for score, s, _ in everything if score >= everything[k - 1][0])
         assert above.complete
 

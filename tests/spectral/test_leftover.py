@@ -5,22 +5,18 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+from overtone.spectral import leftover
 from overtone.spectral.columns import Columns
 from overtone.spectral.families import combine, contrasts, legendre
 from overtone.spectral.leftover import _kernels, leftover_signal
-from overtone.spectral.monomials import FloatArray, Monomial
-from tests.strategies import all_monomials, grouped_columns
+from overtone.spectral.monomials import FloatArray
+from tests.strategies import Terms, all_monomials, evaluate, grouped_columns
 
-Terms = dict[Monomial, float]
 Signal = Callable[[np.random.Generator, Columns], FloatArray]
 
 
 def parity_points(rng: np.random.Generator, T: int, n: int) -> Columns:
     return Columns.parity(rng.choice([-1.0, 1.0], (T, n)))
-
-
-def evaluate(columns: Columns, terms: Terms) -> FloatArray:
-    return sum((a * columns.values[:, list(s)].prod(axis=1) for s, a in terms.items()), np.zeros(columns.n_samples))
 
 
 # ---- the estimate ----
@@ -60,7 +56,7 @@ def test_the_variance_is_unbiased(noise: float) -> None:
     for seed in range(150):
         rng = np.random.default_rng(seed)
         columns = parity_points(rng, 100, 8)
-        y = evaluate(columns, MIXED | {(1, 3, 5): 1.0}) + noise * rng.standard_normal(100)
+        y = evaluate(columns, {**MIXED, (1, 3, 5): 1.0}) + noise * rng.standard_normal(100)
         estimates.append(leftover_signal(columns, y).variance)
     error = np.std(estimates) / np.sqrt(len(estimates))
     assert min(estimates) > 0  # the cut at 0 never worked
@@ -178,6 +174,18 @@ def test_a_few_samples(T: int) -> None:
     rng = np.random.default_rng(T)
     found = leftover_signal(parity_points(rng, T, 3), rng.standard_normal(T))
     assert np.isfinite([found.variance, found.spread]).all()
+
+
+def test_very_many_samples_are_thinned_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(4)
+    columns = parity_points(rng, 900, 10)
+    y = dense_linear(rng, columns)
+    everything = leftover_signal(columns, y)
+    monkeypatch.setattr(leftover, "MOST", 600)
+    some = leftover_signal(columns, y)
+    assert some != everything
+    assert some.is_clear
+    assert some.variance == pytest.approx(10.0, abs=4.0)  # of 10 coefficients of size 1
 
 
 # ---- units, repetition ----

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from threading import Lock
 
 import numpy as np
@@ -52,7 +52,7 @@ def correlations(
     many = np.asarray(residuals, dtype=np.float64).reshape(columns.n_samples, -1).T  # (R, T)
     for piece in _pieces(columns.groups, np.ascontiguousarray(columns.values.T), degree, block):
         grids = np.array([piece.correlate(r) for r in many])  # (R, rows, last columns)
-        row, last = np.nonzero(piece.exists())
+        row, last = np.nonzero(piece.exists)
         yield piece.monomials(row, last), grids[:, row, last].T
 
 
@@ -182,7 +182,7 @@ class _Pool:
         floor = max(self.level, self.raised) * factor * ROUNDING - self.slack
         if max(float(grid.max()), -float(grid.min())) < floor:
             return
-        row, last = np.nonzero((grid >= floor) | (grid <= -floor) if floor > 0 else piece.exists())
+        row, last = np.nonzero((grid >= floor) | (grid <= -floor) if floor > 0 else piece.exists)
         found = np.abs(grid[row, last]).astype(np.float64) / factor
         with self.lock:
             self.scores.append(found)
@@ -236,6 +236,7 @@ class _Piece:
             return np.asarray((self.left * w) @ self.right.T)
         return np.asarray(self.left @ (self.right * w).T)
 
+    @cached_property
     def exists(self) -> NDArray[np.bool_]:
         """Which entries are monomials: last column after the row's own group."""
         if self.ends is None:
@@ -245,7 +246,7 @@ class _Piece:
     def blank(self, grid: Grid) -> None:
         """Zero what is not a monomial, so that it never counts as strong."""
         if self.ends is not None:
-            grid[~self.exists()] = 0
+            grid[~self.exists] = 0
 
     def monomials(self, row: IntArray, last: IntArray) -> IntArray:
         """(b, k) column numbers."""
@@ -293,15 +294,12 @@ def _prefixes(start: IntArray, degree: int, height: int) -> Iterator[IntArray]:
         yield from np.array_split(np.arange(len(start))[:, None], range(height, len(start), height))
         return
     shorter = np.concatenate(list(_prefixes(start, degree - 1, height)))
-    waiting: list[IntArray] = []
-    for column in range(len(start)):
-        fits = int(np.searchsorted(shorter[:, -1], start[column]))
-        waiting.append(np.column_stack([shorter[:fits], np.full(fits, column)]))
-        if sum(map(len, waiting)) >= height or column == len(start) - 1:
-            ready = np.concatenate(waiting)
-            full = len(ready) // height * height if column < len(start) - 1 else len(ready)
-            yield from (ready[low : min(low + height, full)] for low in range(0, full, height))
-            waiting = [ready[full:]]
+    fits = np.searchsorted(shorter[:, -1], start)  # how many of these end before each column's group
+    ends = np.cumsum(fits)
+    for low in range(0, int(ends[-1]), height):
+        row = np.arange(low, min(low + height, int(ends[-1])))
+        column = np.searchsorted(ends, row, side="right")
+        yield np.column_stack([shorter[row - ends[column] + fits[column]], column])
 
 
 def _multiply(rows: Grid, prefixes: IntArray) -> Grid:

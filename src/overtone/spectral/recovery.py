@@ -180,7 +180,8 @@ def _more_above(columns: Columns, y: FloatArray, rungs: Sequence[_Rung]) -> bool
     if not model.residual.any():
         return False
     dictionary = Dictionary(columns, degree)
-    found = dictionary.strongest(model.residual, limit=1).monomials
+    only_highest = [1e9] * (degree - 1) + [1.0]  # lower degrees had their chance
+    found = dictionary.strongest(model.residual, factors=only_highest, limit=1).monomials
     return refit(dictionary, y, (*model.monomials, *found)).cost < refit(dictionary, y, model.monomials).cost
 
 

@@ -83,9 +83,12 @@ class _Search:
             return self.model(())
         proposals = {self.prune(self.join(start)) for start in starts}
         proposals.add(())
-        proposals |= {self.prune(members) for members in self.lasso_proposals()}
-        if not self.is_exact(min(proposals, key=self.cost)):
-            proposals.add(self.prune(self.greedy()))
+        if self.sparsity is None and sum(self.dictionary.counts[1:]) <= self.largest:  # few enough to start from all
+            proposals.add(self.prune(self.join(self.dictionary.strongest(self.y, limit=self.largest).monomials)))
+        else:
+            proposals |= {self.prune(members) for members in self.lasso_proposals()}
+            if not self.is_exact(min(proposals, key=self.cost)):
+                proposals.add(self.prune(self.greedy()))
         ranked = sorted(proposals, key=lambda members: (self.cost(members), members))
         finals = [self.improve(members) for members in ranked[:FINALISTS]]
         best = min(finals, key=lambda members: (self.cost(members), members))

@@ -1,0 +1,50 @@
+"""Uniform samples of a space: each a pure function of (seed, stage, index), no configuration twice."""
+
+import numpy as np
+
+from overtone.optimizers.trial import check_whole
+from overtone.space import Config, Point, Space
+from overtone.space.space import ENUMERABLE
+
+TRIES = 200  # draws that are all known, after which a small space is listed instead
+MORE_TRIES = 5000
+
+
+def key(config: Config) -> tuple[tuple[str, object], ...]:
+    """What makes two configurations the same; True is not 1."""
+    return tuple((name, (type(value).__name__, value)) for name, value in config.items())
+
+
+class Sampler:
+    """Draws new configurations of a space; knows what was drawn before."""
+
+    def __init__(self, space: Space, seed: int, stage: int = 0, seen: set[object] | None = None) -> None:
+        self.space, self.seed, self.stage = space, check_whole("seed", seed, 0), stage
+        self.seen: set[object] = set() if seen is None else seen
+        self.index = 0
+
+    def next(self) -> tuple[Point, Config] | None:
+        """A point and its configuration, never seen before; None if the space is exhausted."""
+        rng = np.random.default_rng([self.seed, self.stage, self.index])
+        self.index += 1
+        small = self.space.n_points <= ENUMERABLE
+        for _ in range(TRIES if small else MORE_TRIES):
+            point = self.space.draw(rng)
+            config = self.space.decode(point)
+            if self._is_new(config):
+                return point, config
+        return self._from_list(rng) if small else None
+
+    def _is_new(self, config: Config) -> bool:
+        new = key(config) not in self.seen
+        self.seen.add(key(config))
+        return new
+
+    def _from_list(self, rng: np.random.Generator) -> tuple[Point, Config] | None:
+        """One of the points that are left, where drawing finds none."""
+        left = [point for point in self.space.points() if key(self.space.decode(point)) not in self.seen]
+        if not left:
+            return None
+        point = left[int(rng.integers(len(left)))]
+        self.seen.add(key(self.space.decode(point)))
+        return point, self.space.decode(point)

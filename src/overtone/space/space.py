@@ -1,0 +1,285 @@
+"""`Space`: what the user tunes, as points that the spectral engine can read. The one place that encodes and decodes.
+
+A point holds a code for each *unit*: -1 or +1 for a bit, a level number for a choice coded by contrasts, u in [-1, 1]
+for a continuous parameter. Units are independent and uniform, so every level of a parameter is equally likely.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import product
+from math import inf, prod
+from types import MappingProxyType
+
+import numpy as np
+
+from overtone.errors import InputError
+from overtone.space.clauses import Config, activation_order, check_clause, checked_forbid, did_you_mean, holds
+from overtone.space.codes import Unit, codes_of, first_codes, number_of, units_of, value_of
+from overtone.space.parameters import Clause, Parameter, Value, clause_key
+from overtone.space.restrictions import (
+    Mixture,
+    Point,
+    Restriction,
+    checked_mixture,
+    fixed_units,
+    leave,
+    left,
+    merged,
+)
+
+DRAWS = 10_000  # draws without an allowed configuration after which there is none
+FEW_DRAWS = 100  # draws without an allowed configuration after which a small space is listed
+ENUMERABLE = 2**16  # points up to which a space is listed rather than sampled
+
+
+@dataclass(frozen=True, eq=False)
+class Space:
+    """Parameters by name, combinations that are forbidden, and what stages have restricted so far."""
+
+    parameters: Mapping[str, Parameter]
+    forbid: Sequence[Clause] = ()
+    mixtures: tuple[Mixture, ...] = ()
+    units: tuple[Unit, ...] = field(init=False, repr=False)
+    _places: Mapping[str, slice] = field(init=False, repr=False)
+    _order: tuple[str, ...] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        parameters = _checked_parameters(self.parameters)
+        units: list[Unit] = []
+        places: dict[str, slice] = {}
+        for name, parameter in parameters.items():
+            mine = units_of(name, parameter)
+            places[name] = slice(len(units), len(units) + len(mine))
+            units += mine
+        for attribute, value in {
+            "parameters": MappingProxyType(parameters),
+            "forbid": checked_forbid(self.forbid, parameters),
+            "units": tuple(units),
+            "mixtures": tuple(checked_mixture(mixture, units) for mixture in self.mixtures),
+            "_places": places,
+            "_order": tuple(activation_order(parameters)),
+        }.items():
+            object.__setattr__(self, attribute, value)
+        if self.forbid:
+            self.draw(np.random.default_rng(0))  # raises if nothing is allowed
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Space) and self._identity == other._identity
+
+    def __hash__(self) -> int:
+        return hash(self._identity)
+
+    @cached_property
+    def _identity(self) -> tuple[object, ...]:
+        """The order of the parameters is part of it: points depend on it."""
+        mixtures = tuple(tuple(frozenset(each.items()) for each in mixture) for mixture in self.mixtures)
+        return tuple(self.parameters.items()), tuple(map(clause_key, self.forbid)), mixtures
+
+    def __reduce__(self) -> tuple[type["Space"], tuple[object, ...]]:
+        mixtures = tuple(tuple(dict(each) for each in mixture) for mixture in self.mixtures)
+        return Space, (dict(self.parameters), [dict(clause) for clause in self.forbid], mixtures)
+
+    def __str__(self) -> str:
+        """What is fixed, narrowed and free, in words."""
+        free = [name for name, words in self._words().items() if not words]
+        shown = ", ".join(free[:10]) + (f" and {len(free) - 10} more" if len(free) > 10 else "")
+        return "\n".join([*self.describe(), f"free: {shown or 'nothing'}"])
+
+    # points and configurations
+
+    def decode(self, point: Sequence[float]) -> Config:
+        """The configuration at a point; what is not active is absent."""
+        if len(point) != len(self.units):
+            raise InputError(
+                f"a point of this space must have {len(self.units)} codes, but got {len(point)}: draw it here"
+            )
+        config = self._decode(point, self._order)
+        return {name: config[name] for name in self.parameters if name in config}
+
+    def _decode(self, point: Sequence[float], names: Iterable[str]) -> Config:
+        """The values of some parameters, each after those that its `when` names."""
+        config: Config = {}
+        for name in names:
+            parameter = self.parameters[name]
+            if not parameter.when or holds(parameter.when, config):
+                config[name] = value_of(parameter, point[self._places[name]])
+        return config
+
+    def encode(self, config: Mapping[str, Value]) -> Point:
+        """A point of the configuration; parameters that are absent get their first level."""
+        unknown = next((name for name in config if name not in self.parameters), None)
+        if unknown is not None:
+            raise InputError(f"{unknown!r} is no parameter{did_you_mean(unknown, self.parameters)}")
+        codes: list[float] = []
+        for name, parameter in self.parameters.items():
+            codes += codes_of(name, parameter, config[name]) if name in config else first_codes(parameter)
+        return tuple(codes)
+
+    def allows(self, config: Mapping[str, Value]) -> bool:
+        """No forbidden combination is in it."""
+        return not any(holds(clause, config) for clause in self.forbid)
+
+    def _allows(self, point: Point) -> bool:
+        return not self.forbid or self.allows(self._decode(point, self._watched))
+
+    @cached_property
+    def _watched(self) -> list[str]:
+        """The parameters on which it depends what is forbidden: those of the clauses, and of their `when`."""
+        needed = {name for clause in self.forbid for name in clause}
+        for name in reversed(self._order):
+            if name in needed:
+                needed.update(self.parameters[name].when)
+        return [name for name in self._order if name in needed]
+
+    # sampling
+
+    def draw(self, rng: np.random.Generator) -> Point:
+        """A uniform point of what the mixtures leave, with no forbidden combination."""
+        small = self.n_points <= ENUMERABLE
+        for _ in range(FEW_DRAWS if small else DRAWS):
+            point = self.draw_unchecked(rng)
+            if self._allows(point):
+                return point
+        if small and self._listed:
+            return self._listed[int(rng.integers(len(self._listed)))]
+        tried = "configurations" if small else f"of {DRAWS:,} random ones"
+        raise InputError(
+            f"some configuration must be allowed, but all {tried} contain a forbidden combination: "
+            f"drop some of the {len(self.forbid)} clauses in `forbid`, or levels that they rule out anyway"
+            + (", or restrict the space less" if self.mixtures else "")
+        )
+
+    @cached_property
+    def _listed(self) -> tuple[Point, ...]:
+        return tuple(self.points())
+
+    def draw_unchecked(self, rng: np.random.Generator) -> Point:
+        """A uniform point; each stage's mixture puts one of its minimizers on top."""
+        sizes, is_bit, is_range = self._sizes
+        uniform = rng.random(len(sizes))
+        numbers = np.floor(uniform * sizes)
+        codes: list[float] = np.where(is_range, 2 * uniform - 1, np.where(is_bit, 2 * numbers - 1, numbers)).tolist()
+        for mixture in self.mixtures:
+            for unit, code in mixture[int(rng.integers(len(mixture)))].items():
+                codes[unit] = float(rng.uniform(*code)) if isinstance(code, tuple) else code
+        return tuple(codes)
+
+    @cached_property
+    def _sizes(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """How many codes each unit has, whether it is a bit, and whether it is a range.  # (n,), (n,), (n,)"""
+        kinds = [unit.kind for unit in self.units]
+        sizes = np.array([unit.size for unit in self.units])
+        return sizes, np.array([kind == "bit" for kind in kinds]), np.array([kind == "range" for kind in kinds])
+
+    @cached_property
+    def n_points(self) -> float:
+        """At most how many points there are, forbidden ones counted; infinite if something is continuous."""
+        fixed = self.fixed_units()
+        sizes = [unit.size for i, unit in enumerate(self.units) if i not in fixed]
+        return prod([*sizes, *map(len, self.mixtures)]) if all(sizes) else inf
+
+    def points(self) -> Iterator[Point]:
+        """All allowed points, each once; only for small spaces without continuous parameters."""
+        if self.n_points == inf:
+            raise InputError("points can be listed only if no parameter is continuous: give it `levels`, or use `draw`")
+        seen: set[Point] = set()
+        for chosen in product(*self.mixtures):
+            on_top = {unit: code for restriction in chosen for unit, code in restriction.items()}
+            codes = [(on_top[i],) if i in on_top else unit.codes for i, unit in enumerate(self.units)]
+            for point in product(*codes):
+                if point not in seen and self._allows(point):  # type: ignore[arg-type]
+                    seen.add(point)  # type: ignore[arg-type]
+                    yield point  # type: ignore[misc]
+
+    def neighbors(self, point: Point, steps: Sequence[float] = (-0.1, 0.1)) -> Iterator[Point]:
+        """The allowed points of this space that differ in one parameter; `steps` move a continuous one."""
+        for name, parameter in self.parameters.items():
+            place = self._places[name]
+            for codes in self._moved(name, point[place.start], steps) if parameter.is_continuous else self._left(name):
+                changed = (*point[: place.start], *codes, *point[place.stop :])
+                if changed != point and leave(self.mixtures, changed) and self._allows(changed):
+                    yield changed
+
+    def _moved(self, name: str, u: float, steps: Sequence[float]) -> list[tuple[float, ...]]:
+        """Where steps lead a continuous unit, at most to the ends of what is left of it."""
+        ends = [end for interval in self._intervals(name) for end in interval]
+        return [(min(max(ends), max(min(ends), u + step)),) for step in steps]
+
+    # restrictions
+
+    def fixed_units(self) -> frozenset[int]:
+        """The units that every sample takes from a minimizer, so that they are no longer free."""
+        return fixed_units(self.mixtures)
+
+    def restrict(self, minimizers: Sequence[Restriction]) -> "Space":
+        """f <- E_k f_(J, x*_k): the space in which each sample takes one of the t minimizers, and is free elsewhere."""
+        return Space(self.parameters, self.forbid, (*self.mixtures, checked_mixture(minimizers, self.units)))
+
+    def clause(self, units: Mapping[int, float]) -> Clause:
+        """A clause that holds just where these units have these codes: bits that are left open allow several levels."""
+        clause: dict[str, list[Value]] = {}
+        for name in dict.fromkeys(self.units[unit].parameter for unit in units):
+            if self.parameters[name].is_continuous:
+                raise InputError(f"a clause must not name {name!r}, which is continuous: leave out its unit")
+            codes = [[units[i]] if i in units else self.units[i].codes for i in self._range(name)]
+            clause[name] = [value_of(self.parameters[name], chosen) for chosen in product(*codes)]
+        return {name: values if len(values) > 1 else values[0] for name, values in clause.items()}
+
+    def describe(self) -> list[str]:
+        """What is fixed and what is narrowed, in words, a line a parameter; the rest is free."""
+        return [f"{name} {words}" for name, words in self._words().items() if words]
+
+    def _words(self) -> dict[str, str]:
+        """What is left of each parameter; nothing to say if it is free."""
+        return {
+            name: self._range_words(name) if parameter.is_continuous else self._level_words(name)
+            for name, parameter in self.parameters.items()
+        }
+
+    def _level_words(self, name: str) -> str:
+        parameter = self.parameters[name]
+        numbers = sorted({number_of(parameter, codes) for codes in self._left(name)})
+        if len(numbers) == 1:
+            return f"= {parameter.levels[numbers[0]]!r}"
+        return f"in {[parameter.levels[i] for i in numbers]!r}" if len(numbers) < len(parameter.levels) else ""
+
+    def _range_words(self, name: str) -> str:
+        at = self.parameters[name].at
+        intervals = self._intervals(name)
+        if intervals == [(-1.0, 1.0)]:
+            return ""
+        if all(low == high for low, high in intervals):
+            return "= " + " or ".join(f"{at(low):.4g}" for low, _ in intervals)
+        return " or ".join(f"from {at(low):.4g} to {at(high):.4g}" for low, high in intervals)
+
+    def _range(self, name: str) -> range:
+        return range(len(self.units))[self._places[name]]
+
+    def _left(self, name: str) -> list[tuple[float, ...]]:
+        """The codes that a parameter with levels can still have."""
+        place = self._range(name)
+        return left(self.mixtures, place, product(*(self.units[i].codes for i in place)))  # type: ignore[return-value]
+
+    def _intervals(self, name: str) -> list[tuple[float, float]]:
+        """What is left of a continuous parameter."""
+        return merged(code for (code,) in left(self.mixtures, self._range(name), [((-1.0, 1.0),)]))
+
+
+def _checked_parameters(parameters: object) -> dict[str, Parameter]:
+    if not isinstance(parameters, Mapping) or not parameters:
+        raise InputError(f"a space must be a dict of names and parameters, at least one, but got {parameters!r}")
+    for name, parameter in parameters.items():
+        if not isinstance(name, str) or not name:
+            raise InputError(f"a parameter's name must be a text, but got {name!r}")
+        if not isinstance(parameter, Parameter):
+            raise InputError(
+                f"{name!r} must be a parameter, but got {parameter!r}: use boolean(), choice([...]), ordinal([...]), "
+                "integer(low, high) or real(low, high)"
+            )
+        if parameter.problem:
+            raise InputError(f"{name!r}: {parameter.problem}")
+    for name, parameter in parameters.items():
+        if parameter.when:
+            check_clause(parameter.when, parameters, f"`when` of {name!r}")
+    return dict(parameters)
