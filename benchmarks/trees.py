@@ -13,7 +13,7 @@ from benchmarks.measure import RESULTS, save, table
 from overtone.spectral.monomials import FloatArray
 
 N, TEST = 50, 4000
-LEAVES, SAMPLES, NOISES, SEEDS = (8, 16, 32), (100, 200, 400, 800, 1600), (0.0, 0.1), 10
+LEAVES, SAMPLES, NOISES, SEEDS = (8, 16, 32), (100, 200, 400, 800), (0.0, 0.1), 5
 Predictor = Callable[[FloatArray], FloatArray]
 
 

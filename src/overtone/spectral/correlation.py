@@ -106,7 +106,8 @@ class Dictionary:
         return 2 * self.columns.n_samples * sum(self.counts) > LARGE
 
     def _default_threads(self) -> int:
-        return len(os.sched_getaffinity(0)) if self.is_large else 1
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        return cores if self.is_large else 1
 
     def _pieces(self) -> Iterator["_Piece"]:
         """The matrix products of a scan; kept for the next scan where they are few."""
