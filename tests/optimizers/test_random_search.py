@@ -57,3 +57,8 @@ def test_true_is_not_one() -> None:
 def test_bad_settings(n_evaluations: int) -> None:
     with pytest.raises(InputError, match="`n_evaluations`"):
         RandomSearch(booleans(3), n_evaluations=n_evaluations)
+
+
+def test_a_space_is_a_space() -> None:
+    with pytest.raises(InputError, match=r"`space` must be a Space, but got \{'a': 1\}"):
+        RandomSearch({"a": 1})  # type: ignore[arg-type]

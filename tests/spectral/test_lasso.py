@@ -557,3 +557,14 @@ def test_the_degree_is_bounded_by_the_groups() -> None:
     assert solve_lasso(columns, VALUES, 2, 0.01).converged
     with pytest.raises(InputError, match="at most one column of each of the 2 groups"):
         solve_lasso(columns, VALUES, 3, 0.01)
+
+
+@pytest.mark.parametrize("monomial", [(0, 1, 2), (7,), (1, 0)])
+def test_a_start_outside_of_the_dictionary(monomial: tuple[int, ...]) -> None:
+    with pytest.raises(InputError, match="monomial"):
+        solve_lasso(POINTS, VALUES, 2, 0.1, start=[monomial])
+
+
+def test_factors_are_numbers() -> None:
+    with pytest.raises(InputError, match="`factors` must be an array of numbers"):
+        solve_lasso(POINTS, VALUES, 2, 0.1, factors=["a", "b"])  # type: ignore[list-item]

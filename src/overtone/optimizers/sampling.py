@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from overtone.errors import InputError
 from overtone.optimizers.trial import check_whole
 from overtone.space import Config, Point, Space
 from overtone.space.space import ENUMERABLE
@@ -19,6 +20,8 @@ class Sampler:
     """Draws new configurations of a space; knows what was drawn before."""
 
     def __init__(self, space: Space, seed: int, stage: int = 0, seen: set[object] | None = None) -> None:
+        if not isinstance(space, Space):
+            raise InputError(f"`space` must be a Space, but got {space!r}: write Space({{'name': boolean(), ...}})")
         self.space, self.seed, self.stage = space, check_whole("seed", seed, 0), stage
         self.seen: set[object] = set() if seen is None else seen
         self.index = 0

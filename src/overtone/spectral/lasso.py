@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from overtone.errors import InputError, NotConvergedWarning
-from overtone.spectral.columns import Columns, as_samples, centred, check_degree
+from overtone.spectral.columns import Columns, as_numbers, as_samples, centred, check_degree
 from overtone.spectral.correlation import Candidates, Dictionary, single_threaded_blas
 from overtone.spectral.monomials import FloatArray, Monomial, products
 from overtone.spectral.polynomial import Polynomial
@@ -111,7 +111,7 @@ def check_penalty(l1_penalty: float) -> float:
 
 
 def _checked_factors(factors: Sequence[float] | None, degree: int) -> FloatArray:
-    f = np.ones(degree) if factors is None else np.asarray(factors, dtype=np.float64)
+    f = np.ones(degree) if factors is None else as_numbers(factors, "`factors`")
     if f.shape != (degree,) or not (np.isfinite(f) & (f > 0)).all():
         raise InputError(f"`factors` must be {degree} positive numbers, one a degree, but got {factors!r}")
     return f
@@ -138,7 +138,19 @@ class LassoSolver:
         self.gram = np.zeros((0, 0))
         self.w = np.zeros(0)  # in units of the scaled columns
         self.n_scans = 0
-        self.add(dict.fromkeys(start))
+        self.add(dict.fromkeys(self._checked_start(start)))
+
+    def _checked_start(self, start: Iterable[Monomial]) -> list[Monomial]:
+        """Monomials of the dictionary: of its degree at most, one column of a group at most."""
+        given = list(Polynomial(dict.fromkeys(start, 1.0), self.dictionary.columns.n).terms)
+        groups = self.dictionary.columns.groups
+        for monomial in given:
+            if len(monomial) > self.dictionary.degree or len(set(groups[list(monomial)])) < len(monomial):
+                raise InputError(
+                    f"`start` must name monomials of degree <= {self.dictionary.degree}, with at most one column of a "
+                    f"group, but got {monomial}"
+                )
+        return given
 
     def add(self, monomials: Iterable[Monomial]) -> None:
         """Join new columns to the working set and border its Gram matrix."""
