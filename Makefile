@@ -1,6 +1,7 @@
 # A fresh machine needs Python 3.11 or newer and make; everything else is set up here, in .venv.
 PYTHON ?= python3
 BIN := .venv/bin
+DEMO := examples/digits
 .DEFAULT_GOAL := help
 .PHONY: help demo test check unit bare test-heavy bench clean
 
@@ -24,14 +25,23 @@ help: ## show this list
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group bench
 	touch $@
 
+# A browser for the tests of the report; where it is not there, it comes from Debian.
+.venv/browser-installed: .venv/created
+	command -v chromium chromedriver || (apt-get update --quiet && apt-get install --quiet --yes chromium chromium-driver)
+	touch $@
+
 # A second environment with nothing but the package: it must import without any extra.
 .venv-bare/installed: pyproject.toml
 	$(PYTHON) -m venv .venv-bare
 	.venv-bare/bin/python -m pip install --quiet --disable-pip-version-check .
 	touch $@
 
-demo: .venv/installed ## set up, then recover a hidden polynomial of 60 variables from 300 samples
-	$(BIN)/python -m overtone.demo
+demo: .venv/installed ## set up, then tune 39 options of a digit classifier among 20 that do nothing
+	rm -rf $(DEMO)/tune.db*
+	$(BIN)/overtone run $(DEMO)/tune.toml
+	$(BIN)/overtone report $(DEMO)/tune.toml --output $(DEMO)/report.html
+	$(BIN)/overtone report $(DEMO)/tune.toml --text
+	$(BIN)/python $(DEMO)/compare.py
 
 test: check unit bare ## set up, then every check and test
 
@@ -45,9 +55,10 @@ unit: .venv/test-installed ## the tests
 	$(BIN)/python -m pytest -n auto
 
 bare: .venv-bare/installed ## import the package with no optional part installed
-	.venv-bare/bin/python -W error -c "import overtone, overtone.spectral"
+	.venv-bare/bin/python -W error -c "from overtone import *; import overtone.spectral.estimators, overtone.cli.app"
+	.venv-bare/bin/overtone --version
 
-test-heavy: .venv/bench-installed ## tests that need heavy or system parts; a missing part is a failure
+test-heavy: .venv/bench-installed .venv/browser-installed ## tests that need heavy or system parts; a missing part is a failure
 	$(BIN)/python -m pytest -n auto --heavy -m heavy
 
 bench: .venv/bench-installed ## the benchmarks against peers (about an hour and a half)

@@ -1,8 +1,8 @@
-"""`python -m benchmarks [speed scale growth recovery trees]`: print the tables, write benchmarks/results/."""
+"""`python -m benchmarks [NAME ...]`, or all of them: print the tables, write benchmarks/results/."""
 
 import sys
 
-from benchmarks import growth, recovery, scale, speed, trees
+from benchmarks import forbidden, growth, ledger, overhead, paper, recovery, scale, speed, trees
 
 PARTS = {
     "speed": speed.main,
@@ -10,6 +10,10 @@ PARTS = {
     "growth": growth.main,
     "recovery": recovery.main,
     "trees": trees.main,
+    "ledger": ledger.main,
+    "overhead": overhead.main,
+    "forbidden": forbidden.main,
+    "paper": paper.main,
 }
 
 

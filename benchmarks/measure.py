@@ -46,7 +46,7 @@ def _peak_mb() -> float:
 
 def machine() -> dict[str, str]:
     """What the numbers were measured on."""
-    packages = ["numpy", "scipy", "scikit-learn", "celer", "overtone"]
+    packages = ["numpy", "scipy", "scikit-learn", "celer", "optuna", "torch", "overtone"]
     cpu = next(
         (line.split(":")[1].strip() for line in Path("/proc/cpuinfo").read_text().splitlines() if "model name" in line),
         platform.processor(),

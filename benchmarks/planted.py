@@ -4,10 +4,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from overtone.demo import HIDDEN
 from overtone.spectral.monomials import FloatArray, Monomial, products
 
-PAPER_STAGE_1: dict[Monomial, float] = dict(HIDDEN)  # the paper's table "Important features", stage 1
+# The features and weights of the paper's table "Important features", stage 1, over the column numbers it gives.
+PAPER_STAGE_1: dict[Monomial, float] = {
+    (24,): 8.05,
+    (19,): 3.47,
+    (4, 5): 3.12,
+    (19, 24): -2.55,
+    (4,): -2.34,
+    (28,): -1.90,
+    (24, 28): 1.79,
+    (34, 35, 52): 1.54,
+}
 # Stages 2 and 3, as if they were already visible in stage 1: the small features that stand in the way.
 PAPER_LATER: dict[Monomial, float] = {
     (3,): -4.22 / 4,

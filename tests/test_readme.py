@@ -11,7 +11,10 @@ SNIPPETS = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
 
 
 @pytest.mark.parametrize("snippet", SNIPPETS)
-def test_the_snippets_print_what_they_say(snippet: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_snippets_print_what_they_say(
+    snippet: str, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     exec(compile(snippet, "README.md", "exec"), {"__name__": "readme"})  # noqa: S102
     printed = capsys.readouterr().out.splitlines()
     said = re.findall(r"^print\(.*\)\s+# (.*)$", snippet, re.MULTILINE)

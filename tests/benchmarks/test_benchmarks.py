@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks import __main__ as command
-from benchmarks import growth, measure, recovery, scale, speed, trees
+from benchmarks import forbidden, growth, ledger, measure, overhead, paper, recovery, scale, speed, trees
 
 
 def test_an_unknown_part_is_named(capsys: pytest.CaptureFixture[str]) -> None:
@@ -83,3 +83,50 @@ def test_scale_measures_what_it_says() -> None:
     assert scale.recovery(12)()["found"] == scale.SPARSITY
     assert scale.peak() > 1e8
     scale.scan(20)()
+
+
+# ---- the optimizers ----
+
+
+def test_clauses_of_every_kind() -> None:
+    columns = list(range(10))
+    assert forbidden.clauses("pairs", columns, 2) == [{"x0": True, "x1": True}, {"x2": True, "x3": True}]
+    assert forbidden.clauses("triples", columns, 1) == [{"x0": True, "x1": True, "x2": True}]
+    assert forbidden.clauses("hub", columns, 2) == [{"x0": True, "x1": True}, {"x0": True, "x2": True}]
+    assert forbidden.clauses("equal", columns, 1) == [{"x0": False, "x1": False}, {"x0": True, "x1": True}]
+    assert forbidden.clauses("none", columns, 0) == []
+
+
+@pytest.mark.heavy
+def test_forbidden(tiny: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    forbidden.report([forbidden.instance(case, 150, 0) for case in (forbidden.CASES[0], forbidden.CASES[-1])])
+    assert (tiny / "forbidden.json").exists()
+    out = capsys.readouterr().out
+    assert "| 150 | none | - | 100% |" in out
+    assert "| 150 | 3 equal | relevant | 1" in out
+
+
+@pytest.mark.heavy
+def test_paper(tiny: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    row = paper.hierarchical("the authors' second example", "the paper's, T=100", 2.0, 1)
+    paper.report([row], [paper.sparse(0)], [paper.dummies("planted, 6 features", 0)])
+    assert (tiny / "paper.json").exists()
+    out = capsys.readouterr().out
+    assert "| the authors' second example | the paper's, T=100 | 2 | 3.0 |" in out
+    assert "features exact in 1, minimum reached in 1 of 1" in out
+
+
+@pytest.mark.heavy
+def test_overhead() -> None:
+    assert overhead.optuna_sampler("gp", 500, limit=0.0)()["n"] == 0
+    rows = [overhead.harmonica({}, 12, 120)(), overhead.optuna_sampler("tpe", 20)()]
+    assert [row["n"] for row in rows] == [120, 20]
+    assert list(rows[0]["readings"]) == [100]
+    assert rows[0]["verdicts"]
+
+
+@pytest.mark.heavy
+def test_ledger(tiny: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ledger.main(trials=50)
+    assert (tiny / "ledger.json").exists()
+    assert "A ledger of 50 trials of 60 parameters" in capsys.readouterr().out

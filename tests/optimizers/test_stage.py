@@ -234,6 +234,43 @@ def test_minimizers_that_clauses_leave_no_room_for() -> None:
     assert [restriction for restriction, _ in stage.minimizers] == [{0: -1.0, 1: 1.0}]
 
 
+# ---- where clauses bend the samples ----
+
+
+def forbidding(*forbid: dict[str, bool]) -> Stage:
+    return stage_of(Space({f"x{i}": boolean() for i in range(15)}, forbid), sparse, 120)
+
+
+def test_a_share_of_forbidden_samples_is_no_harm() -> None:
+    """Nine of ten samples are rejected; `python -m benchmarks forbidden` measures it over seeds."""
+    stage = forbidding(*({f"x{2 * i}": True, f"x{2 * i + 1}": True} for i in range(7)))
+    assert {m for m, _ in stage.polynomial} == {(0,), (1, 2), (3,)}
+    assert stage.warning == ""
+
+
+def test_columns_that_clauses_tie_together_are_named() -> None:
+    stage = forbidding({"x0": True, "x5": True}, {"x0": False, "x5": False})
+    assert stage.verdict == "ok"
+    assert stage.warning.startswith("`forbid` leaves samples in which x0 and x5 go together: features that differ in")
+    assert found().warning == ""
+
+
+def test_columns_that_hardly_vary_are_named() -> None:
+    stage = forbidding(*({"x9": True, f"x{i}": True} for i in range(7)))
+    assert "x9 hardly varies: " in stage.warning
+
+
+def test_many_ties_are_counted() -> None:
+    clauses = [{f"x{2 * i}": value, f"x{2 * i + 1}": value} for i in range(5) for value in (False, True)]
+    assert "x4 and x5 go together and 2 more: " in forbidding(*clauses).warning
+
+
+def test_what_a_stage_fixed_is_not_blamed_on_clauses() -> None:
+    space = Space({f"x{i}": boolean() for i in range(15)}, [{"x0": True, "x1": True}])
+    restricted = space.restrict([{0: -1.0, 1: 1.0}, {0: 1.0, 1: -1.0}])
+    assert learn(restricted, samples(restricted, sparse), [], Settings()).warning == ""
+
+
 # ---- as data ----
 
 
@@ -255,6 +292,10 @@ def test_stages_through_json() -> None:
     assert through_json(stage) == stage
     assert through_json(stage).apply(space) == stage.apply(space)
     assert through_json(found()) == found()
+    tied = forbidding({"x0": True, "x5": True}, {"x0": False, "x5": False})
+    assert through_json(tied) == tied
+    old = {name: value for name, value in found().to_dict().items() if name != "warning"}
+    assert Stage.from_dict(old) == found()
 
 
 @pytest.mark.parametrize(

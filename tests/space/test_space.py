@@ -1,4 +1,5 @@
 import copy
+import json
 import pickle
 import time
 from collections import Counter
@@ -643,3 +644,32 @@ def test_a_long_chain_of_conditions_is_ordered() -> None:
     space = Space(parameters)
     assert len(space.decode((1.0,) * 1000)) == 1000
     assert space.decode((1.0,) * 999 + (-1.0,)) == {"p999": False}
+
+
+# ---- plain data ----
+
+
+@settings(max_examples=60)
+@given(restricted(), SEEDS)
+def test_a_space_survives_a_trip_through_json(space: Space, seed: int) -> None:
+    back = Space.from_dict(json.loads(json.dumps(space.to_dict(), allow_nan=False)))
+    assert back == space
+    assert back.to_dict() == space.to_dict()
+    assert list(back.parameters) == list(space.parameters)  # points depend on the order
+    assert [back.draw(rng(seed)) for _ in range(3)] == [space.draw(rng(seed)) for _ in range(3)]
+    point = space.draw(rng(seed))
+    assert json.dumps(back.decode(point)) == json.dumps(space.decode(point))  # 1 is neither 1.0 nor True here
+
+
+def test_levels_of_every_type_survive_a_trip_through_json() -> None:
+    levels: list[Any] = [True, 1.5, 10**30, -0.0, "", "ü\0\ud800", None, 5e-324]
+    space = Space({"x.y": choice(levels), "ü": boolean(when={"x.y": [None, True]})})
+    back = Space.from_dict(json.loads(json.dumps(space.to_dict())))
+    assert back == space
+    assert [type(level) for level in back.parameters["x.y"].levels] == [type(level) for level in levels]
+
+
+@pytest.mark.parametrize("data", [{}, {"parameters": {}}, {"parameters": {"x": {}}, "forbid": [], "mixtures": []}, 3])
+def test_what_is_no_space_is_refused(data: Any) -> None:
+    with pytest.raises(InputError, match=r"a space must be"):
+        Space.from_dict(data)

@@ -21,6 +21,7 @@ Clause = dict[int, float]  # codes of units that are forbidden together
 ORDER = 3  # of the Legendre polynomials of a continuous parameter
 CELLS = 8  # a minimizer leaves one of so many intervals of a continuous parameter
 SETTINGS = 64  # of earlier stages that a minimizer may complete
+TIED = 0.9  # a mean of a column, or correlation of two, from which on features are taken for one another
 
 
 class Features:
@@ -59,6 +60,22 @@ class Features:
     def _narrowed(self) -> list[int]:
         """The units that earlier stages fixed or narrowed."""
         return sorted({unit for mixture in self.space.mixtures for each in mixture for unit in each})
+
+    def tied(self, points: Sequence[Point]) -> list[str]:
+        """Where `forbid` leaves a column that hardly varies in the points, or two that go together, in words."""
+        named = {name for clause in self.space.forbid for name in clause}
+        free = np.array([unit.parameter in named for unit in self.space.units])
+        free[self._narrowed()] = False
+        where = np.flatnonzero(free[self.groups])
+        V = np.column_stack([np.ones(len(points)), self.values(points)[:, where]])
+        V /= np.maximum(np.linalg.norm(V, axis=0), 1e-9)
+        moments = np.abs(V.T @ V)  # (1+m, 1+m), the constant first; without clauses, near the identity
+        flat = set(where[moments[0, 1:] >= TIED].tolist())
+        words = [f"{self.names[i]} hardly varies" for i in sorted(flat)]
+        for i, j in where[np.argwhere(np.triu(moments[1:, 1:], 1) >= TIED)].tolist():
+            if flat.isdisjoint((i, j)) and self.groups[i] != self.groups[j]:
+                words.append(f"{self.names[i]} and {self.names[j]} go together")
+        return words
 
     def columns(self, points: Sequence[Point], which: Mask) -> Columns:
         """The chosen columns, as the engine reads them."""

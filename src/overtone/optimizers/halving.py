@@ -62,6 +62,7 @@ class SuccessiveHalving:
         _check_budgets(min_budget, max_budget, eta)
         check_whole("n_configurations", n_configurations)
         self.schedule = schedule or halving_schedule(n_configurations, min_budget, eta, max_budget)
+        self.full_budget = self.schedule[-1].budget
         self._sampler = Sampler(space, seed, BRACKETS + bracket)
         self._book = Book()
         self._rung = 0
@@ -124,6 +125,7 @@ class Hyperband(Relay):
     def __init__(self, space: Space, seed: int = 0, *, max_budget: float = 27.0, eta: int = 3) -> None:
         _check_budgets(1.0, max_budget, eta)
         self.schedule = hyperband_schedule(max_budget, eta)
+        self.full_budget = max_budget
         super().__init__(self._brackets(space, seed))
 
     def _brackets(self, space: Space, seed: int) -> Iterator[Optimizer]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from overtone.optimizers.random_search import RandomSearch
 from overtone.optimizers.relay import Relay
 from overtone.optimizers.stage import Settings, Stage, learn
-from overtone.optimizers.trial import Base, Optimizer, Trial, Value, check_whole
+from overtone.optimizers.trial import Base, Optimizer, Trial, Value, check_whole, full_budget
 from overtone.space import Space
 
 
@@ -17,6 +17,7 @@ class Harmonica(Relay):
     n_samples: T a stage; automatic: 40 log n for n units, at least 50.
     sparsity, degree, l1_penalty: s, d, lambda of PSR; automatic: see `recover`.
     n_minimizers: t; automatic: those of the best 4 that the fit cannot tell apart.
+        With s and lambda given, a stage is the paper's to the letter: it fixes what it finds, whatever the verdict.
     base: ALG, any (space, seed) -> Optimizer for what is left.
     budget: fidelity of the samples of the stages ("tune small"); the base has its own.
     stages: stages learned before, e.g. on a cheaper objective; they are applied first,
@@ -45,7 +46,7 @@ class Harmonica(Relay):
         self.base = base
         self.stages: list[Stage] = list(stages)
         self.restricted = space  # what is left after the stages so far
-        self.best: tuple[Trial, float] | None = None
+        self.best: tuple[Trial, float] | None = None  # of the largest budget told
         super().__init__(self._sequence())
 
     def _sequence(self) -> Iterator[Optimizer]:
@@ -66,12 +67,22 @@ class Harmonica(Relay):
                 break
         yield self.base(self.restricted, self.seed)
 
+    @property
+    def full_budget(self) -> float | None:
+        """That of the base."""
+        return full_budget(self.base(self.restricted, self.seed))
+
     def tell(self, trial: Trial, value: Value) -> None:
         """Note a value; the last one of a stage makes it learn. The best seen is kept, whatever the model says."""
         super().tell(trial, value)
         known = self._book.values[trial.number]
-        if known is not None and (self.best is None or (known, trial.number) < (self.best[1], self.best[0].number)):
+        if known is not None and (self.best is None or _rank(trial, known) < _rank(*self.best)):
             self.best = trial, known
+
+
+def _rank(trial: Trial, value: float) -> tuple[float, float, int]:
+    """Lower is better: values compare only within the largest budget told; no budget is the full one."""
+    return -math.inf if trial.budget is None else -trial.budget, value, trial.number
 
 
 def automatic_samples(space: Space) -> int:

@@ -11,6 +11,7 @@ from overtone.optimizers.features import Features
 from overtone.optimizers.trial import Trial, Value, check_whole
 from overtone.space import Restriction, Space
 from overtone.space.clauses import holds
+from overtone.space.restrictions import read_restriction
 from overtone.spectral.lasso import check_penalty
 from overtone.spectral.monomials import FloatArray, Monomial
 from overtone.spectral.polynomial import Polynomial
@@ -40,6 +41,11 @@ class Settings:
         if self.l1_penalty is not None:
             check_penalty(self.l1_penalty)
 
+    @property
+    def as_in_the_paper(self) -> bool:
+        """PSR to the letter: what the Lasso keeps at this penalty is fixed, and the verdict is for the record."""
+        return self.sparsity is not None and self.l1_penalty is not None
+
 
 @dataclass(frozen=True)
 class Stage:
@@ -61,6 +67,7 @@ class Stage:
     minimizers: tuple[tuple[Mapping[int, Any], float], ...]  # restrictions of units with their predicted values
     crashes: tuple[Mapping[str, Any], ...]  # combinations that fail, as clauses
     fixed: tuple[str, ...]  # in words
+    warning: str = ""  # where `forbid` bends the samples so much that features may stand for one another
 
     @property
     def polynomial(self) -> Polynomial:
@@ -97,7 +104,7 @@ class Stage:
         """The inverse of `to_dict`, also after a trip through JSON."""
         try:
             terms = tuple((tuple(monomial), float(a)) for monomial, a in data["terms"])
-            found = tuple((_restriction(r), float(value)) for r, value in data["minimizers"])
+            found = tuple((read_restriction(r), float(value)) for r, value in data["minimizers"])
             plain = {name: tuple(data[name]) for name in ("quantiles", "names", "stability", "crashes", "fixed")}
             return cls(**{**data, **plain, "terms": terms, "minimizers": found})
         except (KeyError, TypeError, ValueError) as error:
@@ -108,10 +115,6 @@ class Stage:
 
 def _shown(names: Sequence[str]) -> str:
     return ", ".join(names[:10]) + (f", ... ({len(names)})" if len(names) > 10 else "")
-
-
-def _restriction(data: Mapping[str, Any]) -> dict[int, Any]:
-    return {int(unit): tuple(code) if isinstance(code, list) else code for unit, code in data.items()}
 
 
 def learn(
@@ -132,10 +135,12 @@ def learn(
     for before in earlier:
         values = values - before.polynomial(features.values(points))
     columns = features.columns(points, which)
+    stage = replace(stage, warning=_warning(features.tied(points)))
     degree = None if settings.degree is None else min(settings.degree, columns.n_groups)
     found = recover(columns, values, degree=degree, sparsity=settings.sparsity, l1_penalty=settings.l1_penalty)
     stage = _described(stage, found, features.widen(found.polynomial, which))
-    return _concluded(stage, found, space, earlier, settings) if found.verdict == "ok" else stage
+    goes_on = found.features and (found.verdict == "ok" or settings.as_in_the_paper)
+    return _concluded(stage, found, space, earlier, settings) if goes_on else stage
 
 
 def _blank(number: int, told: Sequence[tuple[Trial, Value]], features: Features) -> Stage:
@@ -187,6 +192,17 @@ def _concluded(stage: Stage, found: Recovery, space: Space, earlier: Sequence[St
         best = [(restriction, value) for restriction, value in best if value <= best[0][1] + doubt]
     stage = replace(stage, minimizers=tuple(best))
     return replace(stage, fixed=tuple(stage.apply(space).describe()))
+
+
+def _warning(tied: Sequence[str]) -> str:
+    """In words, the first few."""
+    if not tied:
+        return ""
+    more = f" and {len(tied) - 3} more" if len(tied) > 3 else ""
+    return (
+        f"`forbid` leaves samples in which {'; '.join(tied[:3])}{more}: features that differ in these alone look "
+        "alike, so their names and weights may be exchanged, though they predict nearly as well"
+    )
 
 
 def _is_possible(space: Space, restriction: Restriction) -> bool:

@@ -48,6 +48,12 @@ class Optimizer(Protocol):
 Base = Callable[[Space, int], Optimizer]  # (space, seed) -> an optimizer of what is left
 
 
+def full_budget(optimizer: Optimizer) -> float | None:
+    """The budget at which an optimizer's answer is judged; None: its trials have none."""
+    budget: float | None = getattr(optimizer, "full_budget", getattr(optimizer, "budget", None))
+    return budget
+
+
 def finite(value: Any) -> Value:
     """A number as it is; whatever is none, or not finite, or beyond what the engine can square, is a failure."""
     try:

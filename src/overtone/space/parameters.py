@@ -60,6 +60,11 @@ class Parameter:
     def __reduce__(self) -> tuple[type["Parameter"], tuple[object, ...]]:
         return Parameter, (self.levels, self.coding, dict(self.when), self.low, self.high, self.log, self.problem)
 
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, for JSON."""
+        known = {"low": self.low, "high": self.high, "log": self.log} if self.is_continuous else {}
+        return {"levels": list(self.levels), "coding": self.coding, "when": plain_clause(self.when), **known}
+
     @property
     def is_continuous(self) -> bool:
         """It has a range, not levels."""
@@ -189,6 +194,11 @@ def frozen_clause(clause: object) -> Clause:
 def _frozen(wanted: Value | Sequence[Value]) -> Value | Sequence[Value]:
     values = tuple(map(plain, options(wanted)))
     return values if wanted is options(wanted) else values[0]
+
+
+def plain_clause(clause: Clause) -> dict[str, Any]:
+    """A clause as plain data, for JSON."""
+    return {name: list(options(wanted)) if wanted is options(wanted) else wanted for name, wanted in clause.items()}
 
 
 def clause_key(clause: Clause) -> frozenset[object]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite
 from types import MappingProxyType
+from typing import Any
 
 from overtone.errors import InputError
 from overtone.space.codes import Unit
@@ -13,6 +14,11 @@ Interval = tuple[float, float]
 Code = float | Interval
 Restriction = Mapping[int, Code]  # unit -> its code, or the interval that is left of a continuous one
 Mixture = tuple[Restriction, ...]  # the t minimizers of one stage; each sample draws one of them
+
+
+def read_restriction(data: Mapping[str, Any]) -> dict[int, Code]:
+    """A restriction after a trip through JSON, which knows neither numbers as keys nor tuples."""
+    return {int(unit): tuple(code) if isinstance(code, list) else code for unit, code in data.items()}
 
 
 def checked_mixture(minimizers: object, units: Sequence[Unit]) -> Mixture:

@@ -10,13 +10,14 @@ from functools import cached_property
 from itertools import product
 from math import inf, prod
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
 from overtone.errors import InputError
 from overtone.space.clauses import Config, activation_order, check_clause, checked_forbid, did_you_mean, holds
 from overtone.space.codes import Unit, codes_of, first_codes, number_of, units_of, value_of
-from overtone.space.parameters import Clause, Parameter, Value, clause_key
+from overtone.space.parameters import Clause, Parameter, Value, clause_key, plain_clause
 from overtone.space.restrictions import (
     Mixture,
     Point,
@@ -26,6 +27,7 @@ from overtone.space.restrictions import (
     leave,
     left,
     merged,
+    read_restriction,
 )
 
 DRAWS = 10_000  # draws without an allowed configuration after which there is none
@@ -79,6 +81,27 @@ class Space:
     def __reduce__(self) -> tuple[type["Space"], tuple[object, ...]]:
         mixtures = tuple(tuple(dict(each) for each in mixture) for mixture in self.mixtures)
         return Space, (dict(self.parameters), [dict(clause) for clause in self.forbid], mixtures)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, for JSON."""
+        return {
+            "parameters": {name: parameter.to_dict() for name, parameter in self.parameters.items()},
+            "forbid": [plain_clause(clause) for clause in self.forbid],
+            "mixtures": [[{str(unit): code for unit, code in each.items()} for each in m] for m in self.mixtures],
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "Space":
+        """The inverse of `to_dict`, also after a trip through JSON."""
+        try:
+            parameters = {
+                name: Parameter(**{**p, "levels": tuple(p["levels"])}) for name, p in data["parameters"].items()
+            }
+            return cls(parameters, data["forbid"], tuple(tuple(map(read_restriction, m)) for m in data["mixtures"]))
+        except (AttributeError, KeyError, TypeError) as error:
+            raise InputError(
+                f"a space must be what `Space.to_dict` gives, but {type(error).__name__}: {error}"
+            ) from None
 
     def __str__(self) -> str:
         """What is fixed, narrowed and free, in words."""

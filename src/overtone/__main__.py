@@ -1,0 +1,5 @@
+"""`python -m overtone`: the command line."""
+
+from overtone.cli import main
+
+main()

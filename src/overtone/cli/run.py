@@ -1,0 +1,72 @@
+"""`overtone run`: tune a command, or go on with it."""
+
+import signal
+from pathlib import Path
+
+import typer
+
+from overtone import report
+from overtone.cli.messages import FAILED, config_lines, drop_empty, say
+from overtone.cli.source import Source
+from overtone.errors import RunFailed
+from overtone.running.command import Command
+from overtone.running.record import History
+from overtone.settings.settings import Settings, load_settings
+from overtone.tuning import Result, minimize
+
+
+def run_file(file: Path, *, quiet: bool) -> None:
+    """Tune, then show what came of it."""
+    settings = load_settings(file)
+    for note in settings.notes:
+        typer.echo(f"overtone: note: {note}", err=True)
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)  # a polite kill is an interruption, too
+    try:
+        history = tune(settings, progress=not quiet).history
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    drop_empty(settings.scratch)
+    _conclude(settings, history)
+
+
+def tune(settings: Settings, *, progress: bool) -> Result:
+    """`minimize`, as the file says."""
+    run = settings.run
+    return minimize(
+        settings.objective,
+        settings.space,
+        n_evaluations=run.evaluations,
+        n_workers=run.workers,
+        optimizer=settings.optimizer,
+        ledger=settings.ledger,
+        seed=run.seed,
+        timeout=settings.timeout,
+        memory=settings.memory,
+        retries=run.retries,
+        seconds=run.seconds,
+        target=run.target,
+        default=settings.default,
+        goal=settings.goal,
+        progress=progress,
+        settings={"objective": settings.objective.to_dict()},
+    )
+
+
+def _conclude(settings: Settings, history: History) -> None:
+    """The report in short, the best so far, how to run it, and where to read more."""
+    if history.records:
+        say(report.text(history).partition("\n\n")[0] + "\n")
+    failed = sum(record.outcome.value is None for record in history.records)
+    say(f"{len(history.records)} trials, {failed} failed: {history.stopped}")
+    best = history.best
+    if best is not None:
+        say(f"best value {best.outcome.value!r} (trial {best.trial.number})")
+        say("\n".join(config_lines(best.trial.config)))
+        if isinstance(settings.objective, Command):  # that of a function is long, and of little use to read
+            say(f"to run it: {Source(settings.ledger, settings.objective).line(history)}")
+    say(f"for more: overtone report {settings.file}")
+    if history.stopped == "interrupted":
+        say("to go on: run the same again")
+        raise typer.Exit(FAILED)
+    if best is None:
+        raise RunFailed("no trial succeeded")

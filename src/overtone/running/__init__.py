@@ -1,0 +1,1 @@
+"""The outside world: workers, ledgers, commands, and the loop that runs an optimizer on them."""

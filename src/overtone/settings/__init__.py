@@ -1,0 +1,1 @@
+"""What a TOML file says: parsed and checked once, into frozen values, with all mistakes at once."""
