@@ -116,6 +116,20 @@ def test_the_default_is_judged_at_the_full_budget(optimizer: Base) -> None:
     assert result.best.value < (result.trials[0].outcome.value or 0.0)
 
 
+def test_no_budget_is_the_full_one() -> None:
+    """Stages without a budget, then Hyperband: its low rungs never count, its full one does, also for the target."""
+    optimizer = partial(ot.Harmonica, n_samples=20, n_stages=1, base=partial(ot.Hyperband, max_budget=9.0))
+
+    def value(config: dict[str, Any], budget: float | None) -> float:
+        return score(config) + (0.0 if budget is None else -10.0 if budget == 9.0 else -100.0)
+
+    result = run(value, SPACE, n_workers=1, optimizer=optimizer)
+    assert -20 < result.best.value < -5
+    stopped = run(value, SPACE, n_workers=1, optimizer=optimizer, target=-5.0)
+    assert stopped.stopped == "target reached"
+    assert stopped.trials[-1].trial.budget == 9.0
+
+
 def test_maximize() -> None:
     result = run(score, SPACE, n_workers=1, n_evaluations=150, goal="maximize")
     assert result.best.value == pytest.approx(3.1)

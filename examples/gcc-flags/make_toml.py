@@ -52,9 +52,9 @@ shell = true     # for the two &&
 value = '^\\s*(\\d+)\\s.*/toolbox$'     # of what `size` prints: the first column, text
 timeout = 60
 
-# How to search is left to Overtone: three stages of 300 samples, then a local search in what they leave open.
+# How to search is left to Overtone: three stages of 250 samples, then local search in what they leave open.
 [run]
-evaluations = 1200
+evaluations = 1000
 
 """
 

@@ -119,7 +119,8 @@ def minimize(
         recipe = _recipe(kept) or Recipe.automatic(space, n_evaluations)
         make = optimizer or recipe.optimizer()
         most = recipe.n_evaluations if optimizer is None and n_evaluations is None else n_evaluations
-        started, today = _after_default(make(space, seed), space, default)
+        optimizing = make(space, seed)
+        started, today = _after_default(optimizing, space, default)
         workers, n = _workers(executor, n_workers, timeout, memory, stack)
         about = {"seed": seed, "optimizer": described(make), "objective": described(objective)}
         history = run(
@@ -135,6 +136,7 @@ def minimize(
             default=today,
             settings={
                 **about,
+                "full_budget": full_budget(optimizing),
                 "n_workers": n,
                 "recipe": asdict(recipe) if optimizer is None else None,
                 "version": version("overtone"),

@@ -74,9 +74,9 @@ def test_values_compare_only_within_the_largest_budget() -> None:
     assert optimizer.best[1] > min(value for _, value in told(events))
 
     optimizer = Harmonica(booleans(20), n_stages=1, n_samples=40, base=base)
-    drive(optimizer, lambda trial: -1.0 if trial.budget else float(trial.number))
+    drive(optimizer, lambda trial: 1.0 if trial.budget is None else 0.5 if trial.budget == 9.0 else -1.0)
     assert optimizer.best is not None
-    assert (optimizer.best[0].budget, optimizer.best[1]) == (None, 0.0)
+    assert (optimizer.best[0].budget, optimizer.best[1]) == (9.0, 0.5)
 
 
 # ---- stages ----

@@ -6,7 +6,7 @@ from itertools import islice
 from overtone.errors import InputError
 from overtone.optimizers.relay import Relay
 from overtone.optimizers.stage import Stage
-from overtone.optimizers.trial import Book, Optimizer, Trial, Value, check_whole
+from overtone.optimizers.trial import Book, Optimizer, Trial, Value, check_whole, full_budget
 from overtone.space import Config, Space
 from overtone.space import Value as Level
 
@@ -45,6 +45,11 @@ class GivenFirst(Relay):
     def __init__(self, given: Given, optimizer: Optimizer) -> None:
         self.optimizer = optimizer
         super().__init__(iter([given, optimizer]))
+
+    @property
+    def full_budget(self) -> float | None:
+        """That of the optimizer."""
+        return full_budget(self.optimizer)
 
     @property
     def stages(self) -> Sequence[Stage]:

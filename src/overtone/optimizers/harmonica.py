@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 
 from overtone.optimizers.random_search import RandomSearch
 from overtone.optimizers.relay import Relay
@@ -47,6 +48,7 @@ class Harmonica(Relay):
         self.stages: list[Stage] = list(stages)
         self.restricted = space  # what is left after the stages so far
         self.best: tuple[Trial, float] | None = None  # of the largest budget told
+        self._full: float | None = None  # the full budget; not needed before there is a base
         super().__init__(self._sequence())
 
     def _sequence(self) -> Iterator[Optimizer]:
@@ -65,24 +67,26 @@ class Harmonica(Relay):
             self.restricted = stage.apply(space)
             if not stage.restricts:
                 break
-        yield self.base(self.restricted, self.seed)
+        base = self.base(self.restricted, self.seed)
+        self._full = full_budget(base)
+        yield base
 
-    @property
+    @cached_property
     def full_budget(self) -> float | None:
-        """That of the base."""
-        return full_budget(self.base(self.restricted, self.seed))
+        """That of the base, which is made for this only."""
+        return full_budget(self.base(self.space, self.seed))
 
     def tell(self, trial: Trial, value: Value) -> None:
         """Note a value; the last one of a stage makes it learn. The best seen is kept, whatever the model says."""
         super().tell(trial, value)
         known = self._book.values[trial.number]
-        if known is not None and (self.best is None or _rank(trial, known) < _rank(*self.best)):
+        if known is not None and (self.best is None or self._rank(trial, known) < self._rank(*self.best)):
             self.best = trial, known
 
-
-def _rank(trial: Trial, value: float) -> tuple[float, float, int]:
-    """Lower is better: values compare only within the largest budget told; no budget is the full one."""
-    return -math.inf if trial.budget is None else -trial.budget, value, trial.number
+    def _rank(self, trial: Trial, value: float) -> tuple[float, float, int]:
+        """Lower is better: values compare only within the largest budget told; no budget is the full one."""
+        budget = self._full if trial.budget is None else trial.budget
+        return -math.inf if budget is None else -budget, value, trial.number
 
 
 def automatic_samples(space: Space) -> int:

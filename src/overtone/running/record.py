@@ -1,5 +1,6 @@
 """What happened: the outcome of a trial, and the history of a run."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -20,6 +21,12 @@ class Outcome:
     detail: str = ""  # the traceback, or the end of the output
     seconds: float = 0.0  # wall-clock time of the last attempt
     attempts: int = 1  # how often it was started
+
+
+def budget_of(trial: Trial, full: float | None) -> float:
+    """What a trial was given; one without a budget has the full one."""
+    budget = full if trial.budget is None else trial.budget
+    return math.inf if budget is None else float(budget)
 
 
 @dataclass(frozen=True)
@@ -46,14 +53,13 @@ class History:
     def best(self) -> Record | None:
         """The best value at the largest budget; the first of equals."""
         told = [record for record in self.records if record.outcome.value is not None]
-        full = max((_budget(record) for record in told), default=0.0)
-        return min((r for r in told if _budget(r) == full), key=self._rank, default=None)
+        full = max(map(self._budget, told), default=0.0)
+        return min((record for record in told if self._budget(record) == full), key=self._rank, default=None)
+
+    def _budget(self, record: Record) -> float:
+        return budget_of(record.trial, self.settings.get("full_budget"))
 
     def _rank(self, record: Record) -> tuple[float, int]:
         value = record.outcome.value
         assert value is not None  # noqa: S101
         return (value if self.goal == "minimize" else -value), record.trial.number
-
-
-def _budget(record: Record) -> float:
-    return float("inf") if record.trial.budget is None else record.trial.budget

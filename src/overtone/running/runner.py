@@ -11,7 +11,7 @@ from typing import Any
 
 from overtone.errors import RunFailed, WorkerDied
 from overtone.optimizers.stage import Stage
-from overtone.optimizers.trial import Optimizer, Trial, check_whole
+from overtone.optimizers.trial import Optimizer, Trial, check_whole, full_budget
 from overtone.running.evaluation import Measured, Objective, Task, explained
 from overtone.running.journal import (
     ask_event,
@@ -106,7 +106,7 @@ class _Loop:
         self.optimizer, self.executor, self.ledger, self.limits = optimizer, executor, ledger, limits
         self.n_workers, self.retries = check_whole("n_workers", n_workers), check_whole("retries", retries, 0)
         self.goal, self.progress = goal, progress
-        self.tally = Tally(goal, limits.target)
+        self.tally = Tally(goal, limits.target, full_budget(optimizer))
         self.stages: list[Stage] = []  # those in the ledger
         self._task = Task(objective)
         self._flights: dict[Future[Measured], _Flight] = {}
