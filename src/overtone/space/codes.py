@@ -1,9 +1,9 @@
 """Units and their codes: how one parameter becomes a part of a point, and back."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 from overtone.errors import InputError
 from overtone.space.parameters import Parameter, Value, plain
@@ -40,6 +40,15 @@ def n_bits(parameter: Parameter) -> int:
 def value_of(parameter: Parameter, codes: Sequence[float]) -> Value:
     """The level, or the value of a continuous parameter, that the codes of its units stand for."""
     return parameter.at(codes[0]) if parameter.is_continuous else parameter.levels[number_of(parameter, codes)]
+
+
+def reader(parameter: Parameter, *, alone: bool) -> Callable[[Any], Value]:
+    """`value_of` as a look-up, for many points: of the codes of a parameter, or of its code if it has one unit."""
+    if parameter.is_continuous:
+        return parameter.at
+    codes = [tuple(_codes_of_number(parameter, number)) for number in range(len(parameter.levels))]
+    table = {each[0] if alone else each: level for each, level in zip(codes, parameter.levels, strict=True)}
+    return table.__getitem__
 
 
 def number_of(parameter: Parameter, codes: Sequence[float]) -> int:

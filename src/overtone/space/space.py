@@ -4,7 +4,7 @@ A point holds a code for each *unit*: -1 or +1 for a bit, a level number for a c
 for a continuous parameter. Units are independent and uniform, so every level of a parameter is equally likely.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
@@ -16,7 +16,7 @@ import numpy as np
 
 from overtone.errors import InputError
 from overtone.space.clauses import Config, activation_order, check_clause, checked_forbid, did_you_mean, holds
-from overtone.space.codes import Unit, codes_of, first_codes, number_of, units_of, value_of
+from overtone.space.codes import Unit, codes_of, first_codes, number_of, reader, units_of, value_of
 from overtone.space.parameters import Clause, Parameter, Value, clause_key, plain_clause
 from overtone.space.restrictions import (
     Mixture,
@@ -117,17 +117,29 @@ class Space:
             raise InputError(
                 f"a point of this space must have {len(self.units)} codes, but got {len(point)}: draw it here"
             )
-        config = self._decode(point, self._order)
+        config = self._decode(tuple(point), self._order)
+        if self._order == tuple(self.parameters):
+            return config
         return {name: config[name] for name in self.parameters if name in config}
 
-    def _decode(self, point: Sequence[float], names: Iterable[str]) -> Config:
+    def _decode(self, point: Point, names: Iterable[str]) -> Config:
         """The values of some parameters, each after those that its `when` names."""
         config: Config = {}
         for name in names:
-            parameter = self.parameters[name]
-            if not parameter.when or holds(parameter.when, config):
-                config[name] = value_of(parameter, point[self._places[name]])
+            when, place, value = self._readers[name]
+            if not when or holds(when, config):
+                config[name] = value(point[place])
         return config
+
+    @cached_property
+    def _readers(self) -> dict[str, tuple[Clause, int | slice, Callable[[Any], Value]]]:
+        """For each parameter: when it is active, where its codes are, and what turns them into its value."""
+        readers: dict[str, tuple[Clause, int | slice, Callable[[Any], Value]]] = {}
+        for name, parameter in self.parameters.items():
+            place = self._places[name]
+            alone = place.stop - place.start == 1
+            readers[name] = parameter.when, place.start if alone else place, reader(parameter, alone=alone)
+        return readers
 
     def encode(self, config: Mapping[str, Value]) -> Point:
         """A point of the configuration; parameters that are absent get their first level."""
