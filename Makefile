@@ -61,7 +61,7 @@ bare: .venv-bare/installed ## import the package with no optional part installed
 test-heavy: .venv/bench-installed .venv/browser-installed ## tests that need heavy or system parts; a missing part is a failure
 	$(BIN)/python -m pytest -n auto --heavy -m heavy
 
-bench: .venv/bench-installed ## the benchmarks against peers (about an hour and a half)
+bench: .venv/bench-installed ## the benchmarks against peers (several hours)
 	$(BIN)/python -m benchmarks
 
 clean: ## remove the environments and caches
