@@ -145,6 +145,12 @@ def test_pairs_count_where_they_matter_most() -> None:
     assert not pairs[0].is_pair
 
 
+def test_a_stage_that_fixed_nothing_does_not_count_beside_one_that_did() -> None:
+    strong, fixing = stage(SPACE, TERMS), replace(stage(SPACE, TERMS), number=2, minimizers=(({0: 1.0}, 0.0),))
+    assert {pair.stage for pair in pairs_of(history(stages=(strong, fixing)))} == {2}
+    assert {pair.stage for pair in pairs_of(history(stages=(strong,)))} == {1}
+
+
 def test_failures_are_one_group_but_for_their_numbers() -> None:
     reasons = [
         "ValueError: x=1.5e-3",

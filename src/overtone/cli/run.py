@@ -14,6 +14,8 @@ from overtone.running.record import History
 from overtone.settings.settings import Settings, load_settings
 from overtone.tuning import Result, minimize
 
+SHOWN = 20  # lines of the best configuration
+
 
 def run_file(file: Path, *, quiet: bool) -> None:
     """Tune, then show what came of it."""
@@ -61,7 +63,10 @@ def _conclude(settings: Settings, history: History) -> None:
     best = history.best
     if best is not None:
         say(f"best value {best.outcome.value!r} (trial {best.trial.number})")
-        say("\n".join(config_lines(best.trial.config)))
+        lines = config_lines(best.trial.config)
+        say("\n".join(lines[:SHOWN]))
+        if len(lines) > SHOWN:
+            say(f"  and {len(lines) - SHOWN} more: overtone best {settings.file}")
         if isinstance(settings.objective, Command):  # that of a function is long, and of little use to read
             say(f"to run it: {Source(settings.ledger, settings.objective).line(history)}")
     say(f"for more: overtone report {settings.file}")

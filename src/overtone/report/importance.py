@@ -55,11 +55,12 @@ def _owners(space: Space) -> tuple[list[str], list[int]]:
 def pairs_of(history: History) -> tuple[Pair, ...]:
     """Every pair, and every parameter with itself, that some stage found, strongest first.
 
-    Stages are about different parts of the space, so shares are not summed over them: the largest one counts.
+    Stages are about different parts of the space, so shares are not summed over them: the largest one counts. A stage
+    that fixed nothing does not count beside one that did: what it found was not clear.
     """
     names, owner = _owners(history.space)
     best: dict[tuple[int, int], tuple[float, int]] = {}
-    for stage in history.stages:
+    for stage in [stage for stage in history.stages if stage.restricts] or history.stages:
         for pair, share in _shares(stage, owner).items():
             if share > best.get(pair, (0.0, 0))[0]:
                 best[pair] = share, stage.number
