@@ -22,12 +22,12 @@ help: ## show this list
 	touch $@
 
 .venv/bench-installed: .venv/test-installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group bench
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group bench --group heavy
 	touch $@
 
 # A browser for the tests of the report; where it is not there, it comes from Debian.
 .venv/browser-installed: .venv/created
-	command -v chromium chromedriver || (apt-get update --quiet && apt-get install --quiet --yes chromium chromium-driver)
+	(command -v chromium && command -v chromedriver) || (apt-get update --quiet && apt-get install --quiet --yes chromium chromium-driver)
 	touch $@
 
 # A second environment with nothing but the package: it must import without any extra.
