@@ -178,6 +178,23 @@ def test_a_run_that_only_fails_stops_with_the_reason() -> None:
         run(broken, SPACE, n_workers=1)
 
 
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"objective": 3}, "the objective must be a function"),
+        ({"space": {"a": [1, 2]}}, "must be a Space"),
+        ({"optimizer": ot.RandomSearch(SPACE)}, "write RandomSearch, or partial"),
+        ({"executor": 4}, "must be an Executor"),
+        ({"goal": "min"}, "'minimize' or 'maximize'"),
+        ({"n_evaluations": 0}, "`n_evaluations` must be a whole number"),
+        ({"timeout": -1}, "`timeout` must be"),
+    ],
+)
+def test_what_cannot_be_is_refused(change: dict[str, Any], words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        run(**{"objective": score, "space": SPACE, "n_workers": 1, "n_evaluations": 5, **change})
+
+
 def test_a_target_ends_it() -> None:
     assert run(score, SPACE, n_workers=1, target=0.5).stopped == "target reached"
 

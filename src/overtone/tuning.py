@@ -114,6 +114,7 @@ def minimize(
     the run. memory: bytes a trial may use. default: what is used today, evaluated first. settings: notes for the
     ledger.
     """
+    _check_kinds(objective, space, optimizer, executor, goal)
     with ExitStack() as stack:
         kept = _opened(ledger, stack)
         recipe = _recipe(kept) or Recipe.automatic(space, n_evaluations)
@@ -145,6 +146,23 @@ def minimize(
             progress=make_progress(progress) if isinstance(progress, bool) else progress,
         )
     return Result(history)
+
+
+def _check_kinds(objective: object, space: object, optimizer: object, executor: object, goal: object) -> None:
+    """What would else be noticed late, or not at all."""
+    if not callable(objective):
+        raise InputError(f"the objective must be a function of a configuration, but got {objective!r}")
+    if not isinstance(space, Space):
+        raise InputError(f"`space` must be a Space, but got {space!r}: write Space({{'name': boolean(), ...}})")
+    if optimizer is not None and not callable(optimizer):
+        raise InputError(
+            f"`optimizer` must be what makes one, (space, seed) -> optimizer, but got {optimizer!r}: "
+            "write RandomSearch, or partial(RandomSearch, n_evaluations=100)"
+        )
+    if executor is not None and not isinstance(executor, Executor):
+        raise InputError(f"`executor` must be an Executor of concurrent.futures, but got {executor!r}")
+    if goal not in ("minimize", "maximize"):
+        raise InputError(f"`goal` must be 'minimize' or 'maximize', but got {goal!r}")
 
 
 @dataclass(frozen=True)
