@@ -19,6 +19,7 @@ EXPORTED = [
     "Result",
     "RunFailed",
     "Space",
+    "SpectralDescent",
     "Stage",
     "SuccessiveHalving",
     "Trial",

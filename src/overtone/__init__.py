@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         LocalSearch,
         Optimizer,
         RandomSearch,
+        SpectralDescent,
         Stage,
         SuccessiveHalving,
         Trial,
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
 _HOMES = {
     "overtone.errors": "InputError LedgerError NotConvergedWarning OvertoneError RunFailed TrialFailed",
     "overtone.optimizers": (
-        "Harmonica Hyperband LocalSearch Optimizer RandomSearch Stage SuccessiveHalving Trial importance_table"
+        "Harmonica Hyperband LocalSearch Optimizer RandomSearch SpectralDescent Stage SuccessiveHalving Trial "
+        "importance_table"
     ),
     "overtone.space": "Parameter Space boolean choice integer ordinal real",
     "overtone.tuning": "Result minimize",
@@ -51,6 +53,7 @@ __all__ = [
     "Result",
     "RunFailed",
     "Space",
+    "SpectralDescent",
     "Stage",
     "SuccessiveHalving",
     "Trial",

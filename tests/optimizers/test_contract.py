@@ -22,6 +22,7 @@ from overtone.optimizers import (
 )
 from overtone.optimizers.given import Given, GivenFirst
 from overtone.optimizers.sampling import key
+from overtone.optimizers.spectral_descent import SpectralDescent
 from overtone.space import Space
 from tests.optimizers.driving import Event, asked, drive, inside, score, spaces, told
 
@@ -42,6 +43,8 @@ OPTIMIZERS: dict[str, Callable[[Space, int], Optimizer]] = {
     "harmonica-random": partial(harmonica, base=partial(RandomSearch, n_evaluations=10)),
     "harmonica-hyperband": partial(harmonica, base=partial(Hyperband, max_budget=3.0), n_minimizers=2),
     "harmonica-local": partial(harmonica, base=partial(LocalSearch, n_evaluations=20), budget=1.0),
+    "descent": partial(SpectralDescent, n_evaluations=60),
+    "descent-sequential": partial(SpectralDescent, n_evaluations=20, batch=1, budget=1.0),
     "given": given_first,
     "harmonica-halving": partial(harmonica, n_stages=1, base=partial(SuccessiveHalving, n_configurations=9)),
 }

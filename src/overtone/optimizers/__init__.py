@@ -4,6 +4,7 @@ from overtone.optimizers.halving import Hyperband, SuccessiveHalving
 from overtone.optimizers.harmonica import Harmonica
 from overtone.optimizers.local_search import LocalSearch
 from overtone.optimizers.random_search import RandomSearch
+from overtone.optimizers.spectral_descent import SpectralDescent
 from overtone.optimizers.stage import Stage, importance_table
 from overtone.optimizers.trial import Base, Optimizer, Trial
 
@@ -14,6 +15,7 @@ __all__ = [
     "LocalSearch",
     "Optimizer",
     "RandomSearch",
+    "SpectralDescent",
     "Stage",
     "SuccessiveHalving",
     "Trial",

@@ -1,0 +1,75 @@
+"""What is known of every configuration, one row each: its values, as samples for a fit, and how noisy they are."""
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from overtone.optimizers.trial import Trial, Value
+from overtone.spectral.monomials import FloatArray
+
+CEILING = 0.9  # quantile of the values at which the bad tail is clipped, failures with it
+MOST = 600  # samples that a fit looks at: the best half of them, and the latest
+FEWEST = 4
+FLAT = 1e-50  # a spread of values that is none
+
+
+@dataclass(eq=False)
+class Row:
+    """One configuration: the trial that asked for it first, and what came back, that trial's and its repetitions'."""
+
+    trial: Trial
+    values: list[float] = field(default_factory=list)
+
+    @property
+    def mean(self) -> float:
+        """Of the values; infinite if every trial failed."""
+        return math.fsum(value / len(self.values) for value in self.values) if self.values else math.inf
+
+
+class Findings:
+    """The rows, in the order in which their configurations were first asked for."""
+
+    def __init__(self) -> None:
+        self._rows: dict[object, Row] = {}
+        self._keys: list[object] = []  # of the trials, by number
+
+    def out(self, key: object, trial: Trial) -> None:
+        """A trial of the configuration that has this key."""
+        self._keys.append(key)
+        self._rows.setdefault(key, Row(trial))
+
+    def back(self, trial: Trial, value: Value) -> None:
+        """What came of it."""
+        if value is not None:
+            self._rows[self._keys[trial.number]].values.append(value)
+
+    def known(self) -> list[Row]:
+        """The rows that have a value."""
+        return [row for row in self._rows.values() if row.values]
+
+    def sampled(self) -> tuple[list[Row], FloatArray] | None:
+        """The rows of a fit, and their values: 0 the best, 1 the ceiling, where failures are, too.
+
+        None: there are too few values, or they are all the same.
+        """
+        known = np.array([row.mean for row in self.known()])
+        if len(known) < FEWEST or np.ptp(known) <= FLAT:
+            return None
+        low, high = known.min(), np.quantile(known, CEILING)
+        high = high if high - low > FLAT else known.max()
+        rows = self._some(list(self._rows.values()))
+        return rows, (np.minimum([row.mean for row in rows], high) - low) / (high - low)
+
+    def _some(self, rows: list[Row]) -> list[Row]:
+        """At most MOST of them."""
+        best = np.argsort([row.mean for row in rows], kind="stable")[: MOST // 2].tolist()
+        late = [i for i in range(len(rows)) if i not in set(best)][-MOST // 2 :]
+        return [rows[i] for i in sorted(best + late)]
+
+    @property
+    def noise(self) -> float | None:
+        """The standard deviation of repeated values, pooled; None if nothing came back twice."""
+        repeated = [row.values for row in self._rows.values() if len(row.values) > 1]
+        freedom = sum(len(values) - 1 for values in repeated)
+        return math.sqrt(sum(float(np.var(v)) * len(v) for v in repeated) / freedom) if repeated else None
