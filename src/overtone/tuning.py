@@ -220,7 +220,7 @@ def _workers(
     executor: Executor | None, n_workers: int | None, timeout: float | None, memory: int | None, stack: ExitStack
 ) -> tuple[Executor, int]:
     """Where trials are evaluated, and how many at a time."""
-    n = _cores() if n_workers is None else check_whole("n_workers", n_workers)
+    n = cores() if n_workers is None else check_whole("n_workers", n_workers)
     if executor is not None:
         if timeout is not None or memory is not None:
             raise InputError(
@@ -233,7 +233,7 @@ def _workers(
     return stack.enter_context(Workers(n, timeout=timeout, memory=memory)), n
 
 
-def _cores() -> int:
+def cores() -> int:
     """Those that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 

@@ -1,6 +1,5 @@
 """`overtone check`: is the file right, and what would it do?"""
 
-import os
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +10,7 @@ from overtone.running.evaluation import Task
 from overtone.running.workers import Workers
 from overtone.settings.settings import Settings, load_settings
 from overtone.space import Parameter, Space
+from overtone.tuning import cores
 
 SHOWN = 8  # levels of a parameter that are listed
 
@@ -47,9 +47,8 @@ def _plain(wanted: object) -> object:
 
 
 def _workers(settings: Settings) -> int:
-    """As `minimize` has it: the cores that this process may use."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return settings.run.workers or cores or 1
+    """As `minimize` has it."""
+    return settings.run.workers or cores()
 
 
 def _plan_lines(settings: Settings) -> list[str]:
