@@ -56,7 +56,7 @@ def _complaint(failures: Sequence[Outcome]) -> str:
         f"every trial failed ({len(failures)} of {len(failures)}), {_times(reasons[0][1])}: {reasons[0][0]}",
         *others,
         *([detail] if detail else []),
-        "Mend the cause, and run again: with a ledger the run goes on.",
+        "Mend the cause, and run again: with a ledger it goes on, but what failed stays failed.",
     ]
     return "\n".join(lines)
 
