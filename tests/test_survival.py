@@ -15,7 +15,7 @@ from overtone.running.journal import read_history
 from overtone.running.ledger import read_ledger
 from overtone.running.record import History
 
-KILLS = 25  # in each of four runs
+KILLS = 25  # for each of four seeds: a hundred in all
 OBJECTIVE = """
 import json, time
 
@@ -75,6 +75,11 @@ def killed(command: list[str], seconds: float) -> bool:
     return False
 
 
+def check_same(first: History, second: History) -> None:
+    assert [(r.trial, r.outcome.value) for r in first.records] == [(r.trial, r.outcome.value) for r in second.records]
+    assert first.stages == second.stages
+
+
 @pytest.mark.heavy
 @pytest.mark.parametrize("seed", range(4))
 def test_kill_9_costs_nothing_that_was_acknowledged(tmp_path: Path, seed: int) -> None:
@@ -85,13 +90,13 @@ def test_kill_9_costs_nothing_that_was_acknowledged(tmp_path: Path, seed: int) -
     command, rng, kills = prepared(often, seed), random.Random(seed), 0  # noqa: S311 - no secret
     while kills < KILLS:
         safe, n = known(often), len(evaluated(often))
-        if not killed(command, rng.uniform(0.02, 1.2) * min(whole / 4, 4.0)):
-            break
+        if not killed(command, rng.uniform(0.02, 1.2) * min(whole / 4, 4.0)):  # it was done before: once more
+            check_same(history(alone), history(often))
+            often = tmp_path / f"often-{kills}"
+            command = prepared(often, seed)
+            continue
         kills += 1
         assert safe <= known(often)  # what was acknowledged stays
         assert not safe & set(evaluated(often)[n:])  # and is not evaluated again
     assert not killed(command, 600)
-    first, second = history(alone), history(often)
-    assert [(r.trial, r.outcome.value) for r in first.records] == [(r.trial, r.outcome.value) for r in second.records]
-    assert first.stages == second.stages
-    assert kills >= KILLS // 2
+    check_same(history(alone), history(often))

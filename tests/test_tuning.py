@@ -188,6 +188,8 @@ def test_a_run_that_only_fails_stops_with_the_reason() -> None:
         ({"goal": "min"}, "'minimize' or 'maximize'"),
         ({"n_evaluations": 0}, "`n_evaluations` must be a whole number"),
         ({"timeout": -1}, "`timeout` must be"),
+        ({"progress": "yes"}, "`progress` must be"),
+        ({"ledger": 3}, "`ledger` must be a path or a Ledger"),
     ],
 )
 def test_what_cannot_be_is_refused(change: dict[str, Any], words: str) -> None:

@@ -115,6 +115,8 @@ def minimize(
     ledger.
     """
     _check_kinds(objective, space, optimizer, executor, goal)
+    if not isinstance(progress, bool) and not hasattr(progress, "update"):
+        raise InputError(f"`progress` must be True, False or a Progress, but got {progress!r}")
     with ExitStack() as stack:
         kept = _opened(ledger, stack)
         recipe = _recipe(kept) or Recipe.automatic(space, n_evaluations)
@@ -213,7 +215,11 @@ def _opened(ledger: str | os.PathLike[str] | Ledger | None, stack: ExitStack) ->
     """A ledger to append to; one that is opened here is closed in the end."""
     if ledger is None:
         return MemoryLedger()
-    return stack.enter_context(SqliteLedger(ledger)) if isinstance(ledger, str | os.PathLike) else ledger
+    if isinstance(ledger, str | os.PathLike):
+        return stack.enter_context(SqliteLedger(ledger))
+    if not hasattr(ledger, "append") or not hasattr(ledger, "read"):
+        raise InputError(f"`ledger` must be a path or a Ledger, but got {ledger!r}")
+    return ledger
 
 
 def _workers(
