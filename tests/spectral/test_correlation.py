@@ -413,3 +413,39 @@ def test_memory_is_bounded_whatever_the_number_of_monomials() -> None:
     assert matrix > 1.8e9
     assert scan < matrix / 20
     assert blocks < matrix / 20
+
+
+# ---- several residuals at once ----
+
+
+@pytest.mark.parametrize("dense_limit", [0, 2**24])
+@pytest.mark.parametrize("few", [0, correlation.FEW])
+@pytest.mark.parametrize("kind", ["signs", "real", "groups"])
+def test_the_strongest_for_each_of_several_residuals(
+    kind: str, few: int, dense_limit: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(correlation, "FEW", few)
+    monkeypatch.setattr(correlation, "DENSE", dense_limit)
+    rng = np.random.default_rng(8)
+    T, n = 50, 14
+    values = rng.standard_normal((T, n)) if kind == "real" else rng.choice([-1.0, 1.0], (T, n))
+    columns = Columns(values, np.arange(n) // 2 if kind == "groups" else np.arange(n))
+    residuals, factors = rng.standard_normal((4, T)), [0.6, 0.8, 1.0]
+    found = Dictionary(columns, 3).strongest_each(residuals, factors=factors, limit=20)
+    assert len(found) == 4
+    for r, monomials in zip(residuals, found, strict=True):
+        assert list(monomials) == [s for _, s, _ in top(columns, 3, r, factors, 0.0)[:20]]
+
+
+def test_several_residuals_of_which_one_is_nothing_but_zeros() -> None:
+    columns = Columns.parity(np.random.default_rng(0).choice([-1, 1], (10, 5)))
+    residuals = np.stack([np.zeros(10), columns.values[:, 2]])
+    nothing, third = Dictionary(columns, 2).strongest_each(residuals, factors=[1.0, 1.0], limit=3)
+    assert nothing == ()
+    assert third[0] == (2,)
+
+
+def test_more_than_there_are_for_several_residuals() -> None:
+    columns = Columns.parity(np.random.default_rng(0).choice([-1, 1], (30, 4)))
+    found = Dictionary(columns, 2).strongest_each(np.random.default_rng(1).random((2, 30)), factors=[1, 1], limit=99)
+    assert [len(set(monomials)) for monomials in found] == [10, 10]

@@ -1,6 +1,7 @@
 """Points of a space as columns of orthonormal families, and minimizers of polynomials over them as restrictions."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import islice, product
 from typing import Any
 
@@ -31,21 +32,22 @@ class Features:
         self.space = space
         self.families = [_family(unit) for unit in space.units]
         self.groups = np.repeat(np.arange(len(self.families)), [family.size for family in self.families])
-        self.names = [name for number, unit in enumerate(space.units) for name in self._names(number, unit)]
-
-    def _names(self, number: int, unit: Unit) -> list[str]:
-        """'lr' for a switch, 'lr.1', 'lr.2' for bits, coarse to fine, 'color~1' for contrasts, 'P2(x)' for ranges."""
-        name = unit.parameter
-        if unit.kind == "range":
-            return [name, *(f"P{order}({name})" for order in range(2, ORDER + 1))]
-        if unit.kind == "levels":
-            return [f"{name}~{contrast}" for contrast in range(1, unit.size)]
-        bits = [i for i, other in enumerate(self.space.units) if other.parameter == name]
-        return [name] if len(bits) == 1 else [f"{name}.{bits.index(number) + 1}"]
+        places: dict[str, list[int]] = {}
+        for number, unit in enumerate(space.units):
+            places.setdefault(unit.parameter, []).append(number)
+        self.names = [
+            name for number, unit in enumerate(space.units) for name in _names(number, unit, places[unit.parameter])
+        ]
 
     def values(self, points: Sequence[Point]) -> FloatArray:
         """(T, m)"""
-        return combine(self.families, np.array(points)).values
+        values = np.array(points)
+        return values if self._only_bits else combine(self.families, values).values
+
+    @cached_property
+    def _only_bits(self) -> bool:
+        """A point is its own row of columns."""
+        return all(unit.kind == "bit" for unit in self.space.units)
 
     def usable(self, points: Sequence[Point]) -> Mask:
         """Which columns a stage may look at: those of units that vary in the points.  # (m,)
@@ -64,6 +66,8 @@ class Features:
     def tied(self, points: Sequence[Point]) -> list[str]:
         """Where `forbid` leaves a column that hardly varies in the points, or two that go together, in words."""
         named = {name for clause in self.space.forbid for name in clause}
+        if not named:
+            return []
         free = np.array([unit.parameter in named for unit in self.space.units])
         free[self._narrowed()] = False
         where = np.flatnonzero(free[self.groups])
@@ -208,3 +212,13 @@ def _code(unit: Unit, level: int) -> float | tuple[float, float]:
     if unit.kind != "range":
         return unit.codes[level]
     return 2 * level / CELLS - 1, 2 * (level + 1) / CELLS - 1
+
+
+def _names(number: int, unit: Unit, mine: list[int]) -> list[str]:
+    """'lr' for a switch, 'lr.1', 'lr.2' for bits, coarse to fine, 'color~1' for contrasts, 'P2(x)' for ranges."""
+    name = unit.parameter
+    if unit.kind == "range":
+        return [name, *(f"P{order}({name})" for order in range(2, ORDER + 1))]
+    if unit.kind == "levels":
+        return [f"{name}~{contrast}" for contrast in range(1, unit.size)]
+    return [name] if len(mine) == 1 else [f"{name}.{mine.index(number) + 1}"]

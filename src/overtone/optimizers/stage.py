@@ -86,7 +86,9 @@ class Stage:
                 "a stage must be applied to a space of the same parameters in the same order, but its columns are "
                 f"{_shown(self.names)} and those of the space {_shown(Features(space).names)}"
             )
-        avoided = Space(dict(space.parameters), [*space.forbid, *self.crashes], space.mixtures)
+        avoided = space
+        if self.crashes:
+            avoided = Space(dict(space.parameters), [*space.forbid, *self.crashes], space.mixtures)
         return avoided.restrict([restriction for restriction, _ in self.minimizers]) if self.minimizers else avoided
 
     def __str__(self) -> str:
@@ -206,6 +208,8 @@ def _warning(tied: Sequence[str]) -> str:
 
 
 def _is_possible(space: Space, restriction: Restriction) -> bool:
+    if not space.forbid:
+        return True
     try:
         space.restrict([restriction])
     except InputError:  # all of it is forbidden

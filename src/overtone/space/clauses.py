@@ -59,6 +59,8 @@ def did_you_mean(name: object, known: Mapping[str, object]) -> str:
 
 def activation_order(parameters: Mapping[str, Parameter]) -> list[str]:
     """The parameters, each after those that its `when` names."""
+    if not any(parameter.when for parameter in parameters.values()):
+        return list(parameters)
     try:
         return list(TopologicalSorter({name: parameter.when for name, parameter in parameters.items()}).static_order())
     except CycleError as error:

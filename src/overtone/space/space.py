@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
 from math import inf, prod
+from operator import call
 from types import MappingProxyType
 from typing import Any
 
@@ -117,10 +118,18 @@ class Space:
             raise InputError(
                 f"a point of this space must have {len(self.units)} codes, but got {len(point)}: draw it here"
             )
+        if self._one_by_one:
+            return dict(zip(self.parameters, map(call, self._one_by_one, point), strict=True))
         config = self._decode(tuple(point), self._order)
         if self._order == tuple(self.parameters):
             return config
         return {name: config[name] for name in self.parameters if name in config}
+
+    @cached_property
+    def _one_by_one(self) -> list[Callable[[Any], Value]]:
+        """What turns each code into a value, where every parameter has one code and is always active; else nothing."""
+        plain = all(not when and isinstance(place, int) for when, place, _ in self._readers.values())
+        return [value for _, _, value in self._readers.values()] if plain else []
 
     def _decode(self, point: Point, names: Iterable[str]) -> Config:
         """The values of some parameters, each after those that its `when` names."""
@@ -194,7 +203,10 @@ class Space:
         sizes, is_bit, is_range = self._sizes
         uniform = rng.random(len(sizes))
         numbers = np.floor(uniform * sizes)
-        codes: list[float] = np.where(is_range, 2 * uniform - 1, np.where(is_bit, 2 * numbers - 1, numbers)).tolist()
+        if self._only_bits:
+            codes: list[float] = (2 * numbers - 1).tolist()
+        else:
+            codes = np.where(is_range, 2 * uniform - 1, np.where(is_bit, 2 * numbers - 1, numbers)).tolist()
         for mixture in self.mixtures:
             for unit, code in mixture[int(rng.integers(len(mixture)))].items():
                 codes[unit] = float(rng.uniform(*code)) if isinstance(code, tuple) else code
@@ -206,6 +218,10 @@ class Space:
         kinds = [unit.kind for unit in self.units]
         sizes = np.array([unit.size for unit in self.units])
         return sizes, np.array([kind == "bit" for kind in kinds]), np.array([kind == "range" for kind in kinds])
+
+    @cached_property
+    def _only_bits(self) -> bool:
+        return all(unit.kind == "bit" for unit in self.units)
 
     @cached_property
     def n_points(self) -> float:

@@ -10,7 +10,7 @@ Letters: T samples, m columns, r a residual, c correlations, K the largest absol
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from threading import Lock
@@ -28,6 +28,7 @@ CACHE = 2**23  # entries of prefix products that a dictionary keeps between scan
 LARGE = 4e8  # operations in a scan from which on threads bring more than they cost
 FEW = 2**13  # prefixes up to which whole bands beat one matrix product a middle column
 ROUNDING = 1 - 1e-12  # of products and quotients in float64
+DENSE = 2**24  # scores of several residuals up to which they are kept all at once: 64 MB of float32
 FLOAT32_SAMPLES = 4096  # past this many samples float32 sums are too coarse to screen with
 Grid = NDArray[np.floating]  # float32 or float64
 
@@ -95,6 +96,25 @@ class Dictionary:
         found = _exact(self.columns, residual, weights, pool)
         return Candidates(found.monomials, found.correlations * unit, found.scores * unit, found.complete)
 
+    def strongest_each(
+        self, residuals: FloatArray, *, factors: Sequence[float], limit: int
+    ) -> list[tuple[Monomial, ...]]:
+        """The `limit` monomials of highest score for each of several residuals (B, T): one scan for all together.
+
+        By the screen alone, which is exact for +-1 columns up to the rounding of the residual to its grid.
+        """
+        if len(residuals) * sum(self.counts[1:]) > DENSE:
+            return [self.strongest(r, factors=factors, limit=limit).monomials for r in residuals]
+        unit = np.abs(residuals).max(axis=1, keepdims=True)
+        coarse = np.stack([self._screen(r)[0] for r in residuals / np.where(unit > 0, unit, 1.0)])
+        pieces = list(self._pieces())
+        ends = np.cumsum([0, *(len(piece.left) * len(piece.right) for piece in pieces)])
+        scores = np.empty((len(residuals), ends[-1]), dtype=coarse.dtype)
+        with single_threaded_blas():
+            for piece, low, high in zip(pieces, ends[:-1], ends[1:], strict=True):
+                piece.score(coarse, float(factors[piece.degree - 1]), scores[:, low:high])
+        return _tops(pieces, ends, scores, limit)
+
     def noise_level(self, residual: FloatArray, expected: int) -> float:
         """The correlation that about `expected` monomials reach if the residual is noise: a good first `level`."""
         share = min(0.5, expected / sum(self.counts[1:]))
@@ -124,6 +144,22 @@ class Dictionary:
             return coarse.astype(np.float32), float(np.abs(residual - coarse).sum())
         coarse = residual.astype(self._rows.dtype)
         return coarse, _rounding(self.columns, residual, self.degree, float(np.finfo(coarse.dtype).eps))
+
+
+def _tops(pieces: Sequence["_Piece"], starts: IntArray, scores: Grid, limit: int) -> list[tuple[Monomial, ...]]:
+    """The monomials of the highest positive scores in each row, ties by place.  # (B, entries of all pieces)"""
+    limit = min(limit, scores.shape[1])
+    places = []
+    for row, least in zip(scores, np.partition(scores, -limit, axis=1)[:, -limit], strict=True):
+        place = np.flatnonzero(row >= max(least, np.finfo(row.dtype).tiny))
+        places.append(place[np.argsort(-row[place], kind="stable")][:limit].tolist())
+    needed = np.unique(np.concatenate(places)).astype(np.intp)
+    names: dict[int, Monomial] = {}
+    of_pieces = np.split(needed, np.searchsorted(needed, starts[1:-1]))
+    for piece, start, some in zip(pieces, starts[:-1], of_pieces, strict=True):
+        named = piece.monomials(*divmod(some - start, len(piece.right))).tolist()
+        names.update(zip(some.tolist(), map(tuple, named), strict=True))
+    return [tuple(names[at] for at in place) for place in places]
 
 
 def _exact(columns: Columns, residual: FloatArray, weights: FloatArray, pool: "_Pool") -> Candidates:
@@ -237,6 +273,17 @@ class _Piece:
             return np.asarray((self.left * w) @ self.right.T)
         return np.asarray(self.left @ (self.right * w).T)
 
+    def score(self, residuals: Grid, factor: float, into: Grid) -> None:
+        """|A_S' r| / factor for several residuals; 0 where there is no monomial.  # (B, T) -> (B, entries)"""
+        w = residuals if self.weight is None else residuals * self.weight
+        right = (w[:, None, :] * self.right).reshape(-1, w.shape[1])  # (B x last columns, T)
+        grids = (self.left @ right.T).reshape(len(self.left), len(w), -1)  # (rows, B, last columns)
+        scores = into.reshape(len(w), len(self.left), -1)  # a view
+        np.abs(grids.swapaxes(0, 1), out=scores)
+        scores *= scores.dtype.type(1 / factor)
+        if self.ends is not None:
+            scores *= self.exists
+
     @cached_property
     def exists(self) -> NDArray[np.bool_]:
         """Which entries are monomials: last column after the row's own group."""
@@ -316,10 +363,33 @@ def _blas() -> ThreadpoolController:
     return ThreadpoolController()
 
 
+class _OneThread:
+    """How many are inside, and the limit that the first one of them set and the last one lifts."""
+
+    def __init__(self) -> None:
+        self.lock, self.inside = Lock(), 0
+        self.limit: AbstractContextManager[None] = nullcontext()
+
+    def __enter__(self) -> None:
+        with self.lock:
+            if self.inside == 0:
+                self.limit = _blas().limit(limits=1, user_api="blas")
+                self.limit.__enter__()
+            self.inside += 1
+
+    def __exit__(self, *error: object) -> None:
+        with self.lock:
+            self.inside -= 1
+            if self.inside == 0:
+                self.limit.__exit__(None, None, None)
+
+
+_one_thread = _OneThread()
+
+
 def single_threaded_blas() -> AbstractContextManager[None]:
     """BLAS on one thread: the same numbers whatever the number of threads it is set to outside."""
-    limit: AbstractContextManager[None] = _blas().limit(limits=1, user_api="blas")
-    return limit
+    return _one_thread
 
 
 def _repeat(step: Callable[[], bool], workers: int) -> None:

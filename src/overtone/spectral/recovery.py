@@ -4,8 +4,9 @@ Given the samples (step 2 of the procedure is the caller's), sparse regression o
 (step 3), the largest ones kept (step 4), and how far to trust the answer.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -19,13 +20,19 @@ from overtone.spectral.leftover import Leftover, leftover_signal
 from overtone.spectral.monomials import FloatArray, IntArray, Monomial, count_monomials, products
 from overtone.spectral.polynomial import Polynomial
 from overtone.spectral.selection import Model, refit, select
+from overtone.spectral.stepwise import BoolArray, stepwise
 
+Models = Sequence[tuple[Monomial, ...]]
+Fit = Callable[[Dictionary, FloatArray, BoolArray, Models], Models]
 Verdict = Literal["ok", "no signal", "not sparse at this sample size"]
 LADDER = 3  # degrees that are always tried; higher ones only if a scan of what is left asks for them
 AFFORDABLE = 1e12  # operations in a scan up to which a rung of the ladder is tried: about ten seconds
 CHEAP = 2e10  # the same for the scan that looks beyond the ladder
-STABLE = 0.5  # share of the folds that must agree on a monomial...
-CERTAIN = 5.0  # ...unless it brings this many nats of evidence
+STABLE = 0.4  # share of the folds that must agree on a monomial...
+CLEAR = 3.0  # ...unless it brings this many nats of evidence
+CERTAIN = 5.0  # nats from which on all samples overrule the folds in the choice of the degree
+BETTER = 0.5  # nats by which a model of all samples must be better for the folds to be fitted with the same care
+SETTLED = 0.2  # share of the variance left by a model on which all sets of samples agree, that needs no more care
 N_FOLDS = 5
 SMALLEST_PENALTY = 0.02  # of the penalty at which everything is taken for noise
 
@@ -70,6 +77,10 @@ class _Task:
 
     sparsity: int | None
     l1_penalty: float | None
+
+    @property
+    def is_automatic(self) -> bool:
+        return self.sparsity is None and self.l1_penalty is None
 
     def fit(self, dictionary: Dictionary, y: FloatArray, starts: Sequence[Sequence[Monomial]]) -> Model:
         """Steps 3 and 4: regress, keep the largest; the refit takes away the Lasso's shrinkage."""
@@ -126,7 +137,7 @@ class _Rung:
 
     dictionary: Dictionary  # of all samples
     model: Model  # on all samples
-    models: tuple[Model, ...]  # one a fold
+    folds: tuple[tuple[Monomial, ...], ...]  # the monomials found without each fold
     predicted: FloatArray  # (T,)
 
     def error(self, y: FloatArray) -> float:
@@ -135,31 +146,61 @@ class _Rung:
 
 def _climb(columns: Columns, y: FloatArray, task: _Task, degree: int | None) -> list[_Rung]:
     """Degrees 1, 2, 3, and on as long as a scan of the next one finds more to explain."""
+    fit = _fit_at_once if task.is_automatic else partial(_fit_one_by_one, task)
     if degree is not None:
-        return [_rung(columns, y, task, degree, None)]
+        return [_rung(columns, y, fit, degree, None)]
     rungs: list[_Rung] = []
     counts = count_monomials(columns.groups, min(LADDER, columns.n_groups))
     top = max(1, sum(2 * len(y) * count <= AFFORDABLE for count in counts[1:]))
     while len(rungs) < top or (top == LADDER and _more_above(columns, y, rungs)):
-        rungs.append(_rung(columns, y, task, len(rungs) + 1, rungs[-1] if rungs else None))
+        rungs.append(_rung(columns, y, fit, len(rungs) + 1, rungs[-1] if rungs else None))
     return rungs
 
 
-def _rung(columns: Columns, y: FloatArray, task: _Task, degree: int, below: _Rung | None) -> _Rung:
-    """Fit on all folds but one, predict that one."""
+def _rung(columns: Columns, y: FloatArray, fit: Fit, degree: int, below: _Rung | None) -> _Rung:
+    """Fit on all folds but one, predict that one; and fit on all samples."""
     fold = _folds(len(y))
-    predicted = np.empty(len(y))
-    models = []
-    for f in range(int(fold.max()) + 1):
-        seen, unseen = np.flatnonzero(fold != f), np.flatnonzero(fold == f)
-        training = columns.rows(seen)
-        start = [] if below is None else [below.models[f].monomials]
-        model = task.fit(Dictionary(training, degree), y[seen], start)
-        predicted[unseen] = _polynomial(training, y[seen], model)(columns.rows(unseen))
-        models.append(model)
+    sets = np.array([*(fold != f for f in range(int(fold.max()) + 1)), fold >= 0])  # (folds + 1, T)
+    starts = [()] * len(sets) if below is None else [*below.folds, below.model.monomials]
     dictionary = Dictionary(columns, degree)
-    starts = [model.monomials for model in ([] if below is None else [below.model]) + models]
-    return _Rung(dictionary, task.fit(dictionary, y, starts), tuple(models), predicted)
+    *folds, found = fit(dictionary, y, sets, starts)
+    predicted = np.empty(len(y))
+    for seen, monomials in zip(sets, folds, strict=False):
+        predicted[~seen] = _predicted(columns, y, seen, monomials)
+    return _Rung(dictionary, refit(dictionary, y, found), tuple(folds), predicted)
+
+
+def _fit_at_once(dictionary: Dictionary, y: FloatArray, sets: BoolArray, starts: Models) -> Models:
+    """Automatic settings: step by step in all sets together; at the end of the ladder with more care.
+
+    Steps from below can end in a dead end. Where steps from above find a clearly better model of all samples, all sets
+    take them.
+    """
+    found = stepwise(dictionary, y, sets, starts)
+    agreed = len({frozenset(each.monomials) for each in found}) == 1 and found[-1].left < SETTLED
+    if dictionary.degree >= LADDER and not agreed:
+        above = stepwise(dictionary, y, sets[-1:], [()], from_above=True)
+        if above[0].cost < found[-1].cost - BETTER:
+            above = stepwise(dictionary, y, sets[:-1], [()] * (len(sets) - 1), from_above=True) + above
+        found[-len(above) :] = [
+            min(pair, key=lambda each: each.cost) for pair in zip(found[-len(above) :], above, strict=True)
+        ]
+    return [each.monomials for each in found]
+
+
+def _fit_one_by_one(task: _Task, dictionary: Dictionary, y: FloatArray, sets: BoolArray, starts: Models) -> Models:
+    """Some settings are given: one set after the other, the last one starting from what the others found, too."""
+    found: list[tuple[Monomial, ...]] = []
+    for seen, start in zip(sets, starts, strict=True):
+        own = dictionary if seen.all() else Dictionary(dictionary.columns.rows(np.flatnonzero(seen)), dictionary.degree)
+        found.append(task.fit(own, y[seen], [start, *found] if seen.all() else [start]).monomials)
+    return found
+
+
+def _predicted(columns: Columns, y: FloatArray, seen: BoolArray, monomials: Sequence[Monomial]) -> FloatArray:
+    """For the samples not seen, by least squares on those that were."""
+    A = np.hstack([np.ones((len(y), 1)), products(columns.values, monomials)])
+    return np.asarray(A[~seen] @ np.linalg.lstsq(A[seen], y[seen], rcond=None)[0])
 
 
 def _folds(T: int) -> IntArray:
@@ -224,7 +265,7 @@ def _polynomial(columns: Columns, y: FloatArray, model: Model) -> Polynomial:
 
 
 def _stability(monomial: Monomial, rung: _Rung) -> float:
-    return sum(monomial in fold.monomials for fold in rung.models) / len(rung.models)
+    return sum(monomial in fold for fold in rung.folds) / len(rung.folds)
 
 
 def _feature(monomial: Monomial, coefficient: float, model: Model, rung: _Rung) -> Feature:
@@ -234,7 +275,7 @@ def _feature(monomial: Monomial, coefficient: float, model: Model, rung: _Rung) 
 
 def _is_trusted(monomial: Monomial, model: Model, rung: _Rung) -> bool:
     evidence = model.evidence[model.monomials.index(monomial)]
-    return bool(_stability(monomial, rung) >= STABLE or evidence >= CERTAIN)
+    return bool(_stability(monomial, rung) >= STABLE or evidence >= CLEAR)
 
 
 def _r2(y: FloatArray, rung: _Rung) -> float:

@@ -1,26 +1,20 @@
 """Which monomials are in the polynomial: a search for the model of best evidence, started by Lasso and by greed.
 
-A model M of k monomials is judged by its description length in nats (lower is better), the negative log evidence:
-
-    cost(M) = (T-1-k)/2 log(RSS / ((T-1-k) tau^2)) + sum_d log C(N_d, k_d) + k/2 log T
-
-T samples, RSS of the least-squares refit, tau^2 the variance of the values, N_d monomials of degree d of which k_d are
-chosen. The second term is the honest price of choosing among N_d candidates: low degrees are cheap, high degrees dear.
-The factor T-1-k (not T) makes the best of N noise monomials gain just log N, however many were fitted before.
+A model is judged by its description length, see `evidence`. This is the careful search for one set of samples and a
+sparsity that may be given; `stepwise` is the fast one for many sets.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import gammaln
 
 from overtone.spectral.columns import centred
 from overtone.spectral.correlation import Dictionary, single_threaded_blas
+from overtone.spectral.evidence import EXACT, misfit, prices
 from overtone.spectral.lasso import LassoSolver, honest_factors
 from overtone.spectral.monomials import FloatArray, IntArray, Monomial, products
 
-EXACT = 1e-12  # a residual sum of squares this small, relative to the values', is zero
 PATH = 0.5 ** np.arange(1, 5)  # penalties of the Lasso's proposals, as shares of the largest
 LOOSE = 3e-3  # gap at which a Lasso solution is good enough to propose monomials
 FINALISTS = 3  # proposals that are worth improving
@@ -67,16 +61,9 @@ class _Search:
         self.position: dict[Monomial, int] = {}
         self.C = np.zeros((self.T, 0))  # the pool's columns, centred
         self.degrees = np.zeros(0, dtype=np.intp)
-        self.prices = self._prices()  # (degree, sizes)
+        self.prices = prices(tuple(dictionary.counts), self.T)  # (degree, sizes)
         self._fits: dict[tuple[int, ...], tuple[FloatArray, FloatArray]] = {}
         self._scanned: set[tuple[int, ...]] = set()  # models whose residual was looked through for more
-
-    def _prices(self) -> FloatArray:
-        """log C(N_d, k) + k/2 log T for every degree d and k: nats to name k such monomials.  # (degree, k)"""
-        N = np.array(self.dictionary.counts[1:], dtype=np.float64)[:, None]
-        k = np.arange(self.T + 1.0)
-        names = gammaln(N + 1) - gammaln(k + 1) - gammaln(np.maximum(N - k, 0) + 1)
-        return np.asarray(names + k / 2 * np.log(self.T))
 
     def run(self, starts: Iterable[Sequence[Monomial]]) -> Model:
         if not self.y.any() or self.largest < 1:
@@ -123,9 +110,8 @@ class _Search:
         return np.asarray(self.prices[np.arange(self.dictionary.degree), counts].sum(axis=-1))
 
     def misfit(self, k: int, rss: FloatArray) -> FloatArray:
-        """(T-1-k)/2 log(RSS / ((T-1-k) tau^2)), at most as good as an exact fit can be told from rounding."""
-        free = max(1, self.T - 1 - k)
-        return np.asarray(free / 2 * np.log(np.maximum(rss / self.total, EXACT) * self.T / free))
+        """Nats for what is left."""
+        return misfit(self.T, k, rss / self.total)
 
     def counts(self, members: Sequence[int]) -> IntArray:
         """How many members there are of degree 1, 2, ...  # (degree,)"""
@@ -186,7 +172,7 @@ class _Search:
             if worse == 0 and len(kept) <= self.largest:
                 break
             dropped = np.argsort(costs, kind="stable")[: max(1, worse // 4)]  # a few at once while there are many
-            stay = np.setdiff1d(np.arange(len(kept)), dropped)
+            stay = np.delete(np.arange(len(kept)), dropped)
             cross = inverse[np.ix_(stay, dropped)]
             inverse = inverse[np.ix_(stay, stay)] - cross @ np.linalg.solve(inverse[np.ix_(dropped, dropped)], cross.T)
             kept = kept[stay]
