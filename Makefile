@@ -30,6 +30,11 @@ help: ## show this list
 	(command -v chromium && command -v chromedriver) || (apt-get update --quiet && apt-get install --quiet --yes chromium chromium-driver)
 	touch $@
 
+# A database server for the tests of the ledger; the package's own cluster is not used.
+.venv/postgresql-installed: .venv/created
+	ls /usr/lib/postgresql/*/bin/initdb || command -v initdb || (apt-get update --quiet && apt-get install --quiet --yes postgresql)
+	touch $@
+
 # A second environment with nothing but the package: it must import without any extra.
 .venv-bare/installed: pyproject.toml
 	$(PYTHON) -m venv .venv-bare
@@ -58,7 +63,7 @@ bare: .venv-bare/installed ## import the package with no optional part installed
 	.venv-bare/bin/python -W error -c "from overtone import *; import overtone.spectral.estimators, overtone.cli.app"
 	.venv-bare/bin/overtone --version
 
-test-heavy: .venv/bench-installed .venv/browser-installed ## tests that need heavy or system parts; a missing part is a failure
+test-heavy: .venv/bench-installed .venv/browser-installed .venv/postgresql-installed ## tests that need heavy or system parts; a missing part is a failure
 	$(BIN)/python -m pytest -n auto --heavy -m heavy
 
 bench: .venv/bench-installed ## the benchmarks against peers (several hours)

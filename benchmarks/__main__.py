@@ -1,10 +1,11 @@
 """`python -m benchmarks [NAME ...]`, or all of them: print the tables, write benchmarks/results/."""
 
 import sys
+from collections.abc import Callable
 
-from benchmarks import forbidden, growth, ledger, overhead, paper, recovery, scale, speed, trees
+from benchmarks import forbidden, growth, ledger, optuna_sampler, overhead, paper, recovery, scale, speed, trees
 
-PARTS = {
+PARTS: dict[str, Callable[[], object]] = {
     "speed": speed.main,
     "scale": scale.main,
     "growth": growth.main,
@@ -12,6 +13,7 @@ PARTS = {
     "trees": trees.main,
     "ledger": ledger.main,
     "overhead": overhead.main,
+    "optuna_sampler": optuna_sampler.main,
     "forbidden": forbidden.main,
     "paper": paper.main,
 }

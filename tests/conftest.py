@@ -3,6 +3,8 @@
 import pytest
 from hypothesis import settings
 
+from tests.postgresql import postgresql as postgresql
+
 # derandomize: the same examples everywhere, so that a red run is red again on the next machine
 settings.register_profile("overtone", derandomize=True, deadline=None, print_blob=True)
 settings.load_profile("overtone")

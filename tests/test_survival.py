@@ -7,13 +7,16 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from overtone.errors import InputError, LedgerError
 from overtone.running.journal import read_history
 from overtone.running.ledger import read_ledger
 from overtone.running.record import History
+from tests.postgresql import Server
 
 KILLS = 25  # for each of four seeds: a hundred in all
 OBJECTIVE = """
@@ -33,33 +36,42 @@ space.lr  = {{ real = [1e-3, 1.0], levels = 8, log = true }}
 """
 
 
-def prepared(folder: Path, seed: int) -> list[str]:
-    """A file to tune by, and the command that does it."""
+@dataclass(frozen=True)
+class Run:
+    """One run: its folder, and where its ledger is."""
+
+    folder: Path
+    ledger: str
+
+    @property
+    def command(self) -> list[str]:
+        words = ["run", "--quiet", str(self.folder / "tune.toml"), "--ledger", self.ledger]
+        return [sys.executable, "-m", "overtone", *words]
+
+    def history(self) -> History:
+        return read_history(read_ledger(self.ledger))
+
+    def known(self) -> set[str]:
+        """The configurations whose values are safe."""
+        try:
+            records = self.history().records
+        except (InputError, LedgerError) as error:  # killed before the start was written
+            assert "begun?" in str(error)
+            return set()
+        return {json.dumps(record.trial.config, sort_keys=True) for record in records}
+
+    def evaluated(self) -> list[str]:
+        log = self.folder / "log"
+        return log.read_text().splitlines() if log.exists() else []
+
+
+def prepared(folder: Path, seed: int, server: Server | None) -> Run:
+    """A file to tune by."""
     folder.mkdir()
     (folder / "objective.py").write_text(OBJECTIVE.format(log=str(folder / "log")))
     switches = "".join(f"space.x{i} = {{ boolean = true }}\n" for i in range(20))
     (folder / "tune.toml").write_text(TUNE.format(seed=seed) + switches)
-    return [sys.executable, "-m", "overtone", "run", "--quiet", str(folder / "tune.toml")]
-
-
-def history(folder: Path) -> History:
-    return read_history(read_ledger(folder / "tune.db"))
-
-
-def known(folder: Path) -> set[str]:
-    """The configurations whose values are safe."""
-    if not (folder / "tune.db").exists():
-        return set()
-    try:
-        records = history(folder).records
-    except ValueError:  # killed before the start was written
-        return set()
-    return {json.dumps(record.trial.config, sort_keys=True) for record in records}
-
-
-def evaluated(folder: Path) -> list[str]:
-    log = folder / "log"
-    return log.read_text().splitlines() if log.exists() else []
+    return Run(folder, server.new_url() if server else str(folder / "tune.db"))
 
 
 def killed(command: list[str], seconds: float) -> bool:
@@ -81,22 +93,45 @@ def check_same(first: History, second: History) -> None:
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("seed", range(4))
-def test_kill_9_costs_nothing_that_was_acknowledged(tmp_path: Path, seed: int) -> None:
-    alone, often = tmp_path / "alone", tmp_path / "often"
+@pytest.mark.parametrize(("kind", "seed"), [*(("sqlite", seed) for seed in range(4)), ("postgresql", 4)])
+def test_kill_9_costs_nothing_that_was_acknowledged(
+    tmp_path: Path, kind: str, seed: int, request: pytest.FixtureRequest
+) -> None:
+    server = request.getfixturevalue("postgresql") if kind == "postgresql" else None
+    alone, often = prepared(tmp_path / "alone", seed, server), prepared(tmp_path / "often", seed, server)
     started = time.monotonic()
-    assert not killed(prepared(alone, seed), 600)
-    whole = time.monotonic() - started
-    command, rng, kills = prepared(often, seed), random.Random(seed), 0  # noqa: S311 - no secret
+    assert not killed(alone.command, 600)
+    whole, rng, kills = time.monotonic() - started, random.Random(seed), 0  # noqa: S311 - no secret
     while kills < KILLS:
-        safe, n = known(often), len(evaluated(often))
-        if not killed(command, rng.uniform(0.02, 1.2) * min(whole / 4, 4.0)):  # it was done before: once more
-            check_same(history(alone), history(often))
-            often = tmp_path / f"often-{kills}"
-            command = prepared(often, seed)
+        safe, n = often.known(), len(often.evaluated())
+        if not killed(often.command, rng.uniform(0.02, 1.2) * min(whole / 4, 4.0)):  # it was done before: once more
+            check_same(alone.history(), often.history())
+            often = prepared(tmp_path / f"often-{kills}", seed, server)
             continue
         kills += 1
-        assert safe <= known(often)  # what was acknowledged stays
-        assert not safe & set(evaluated(often)[n:])  # and is not evaluated again
-    assert not killed(command, 600)
-    check_same(history(alone), history(often))
+        assert safe <= often.known()  # what was acknowledged stays
+        assert not safe & set(often.evaluated()[n:])  # and is not evaluated again
+    assert not killed(often.command, 600)
+    check_same(alone.history(), often.history())
+
+
+@pytest.mark.heavy
+def test_a_run_goes_on_through_crashes_of_the_server_and_in_another_coordinator(
+    tmp_path: Path, postgresql: Server
+) -> None:
+    """The server dies under the run again and again, then the coordinator; another one goes on."""
+    alone, moved = (prepared(tmp_path / name, 5, postgresql) for name in ("alone", "moved"))
+    assert not killed(alone.command, 600)
+    with subprocess.Popen(moved.command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
+        for n in (40, 120, 200):
+            while len(moved.evaluated()) < n:
+                assert process.poll() is None, process.communicate()
+                time.sleep(0.01)
+            postgresql.crash()
+            postgresql.start()
+        safe = moved.known()
+        process.kill()
+    (tmp_path / "moved" / "log").unlink()
+    assert not killed(moved.command, 600)
+    check_same(alone.history(), moved.history())
+    assert not safe & set(moved.evaluated())

@@ -18,7 +18,7 @@ from overtone.optimizers.local_search import LocalSearch
 from overtone.optimizers.stage import Stage
 from overtone.optimizers.trial import Base, Optimizer, check_whole, full_budget
 from overtone.running.evaluation import Objective
-from overtone.running.ledger import Ledger, MemoryLedger, SqliteLedger
+from overtone.running.ledger import Ledger, MemoryLedger, open_ledger
 from overtone.running.limits import Limits
 from overtone.running.progress import Progress, make_progress
 from overtone.running.record import Goal, History, Record
@@ -110,9 +110,9 @@ def minimize(
     n_evaluations: trials in all; automatic: four times the samples of a stage. n_workers: processes; automatic: one a
     core. With one and no `timeout` or `memory` it runs in this process. optimizer: (space, seed) -> an optimizer, as
     `Hyperband` or `partial(Harmonica, n_samples=100)`. executor: any of `concurrent.futures`, then with `n_workers`
-    trials at a time. ledger: a file that keeps everything; run again with it to go on. timeout, seconds: of a trial, of
-    the run. memory: bytes a trial may use. default: what is used today, evaluated first. settings: notes for the
-    ledger.
+    trials at a time. ledger: a file, or postgresql://..., that keeps everything; run again with it to go on. timeout,
+    seconds: of a trial, of the run. memory: bytes a trial may use. default: what is used today, evaluated first.
+    settings: notes for the ledger.
     """
     _check_kinds(objective, space, optimizer, executor, goal)
     if not isinstance(progress, bool) and not hasattr(progress, "update"):
@@ -216,9 +216,11 @@ def _opened(ledger: str | os.PathLike[str] | Ledger | None, stack: ExitStack) ->
     if ledger is None:
         return MemoryLedger()
     if isinstance(ledger, str | os.PathLike):
-        return stack.enter_context(SqliteLedger(ledger))
+        opened = open_ledger(ledger)
+        stack.callback(opened.close)
+        return opened
     if not hasattr(ledger, "append") or not hasattr(ledger, "read"):
-        raise InputError(f"`ledger` must be a path or a Ledger, but got {ledger!r}")
+        raise InputError(f"`ledger` must be a path or a Ledger, or a text like postgresql://..., but got {ledger!r}")
     return ledger
 
 

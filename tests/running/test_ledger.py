@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -22,29 +23,48 @@ from hypothesis import strategies as st
 
 from overtone.errors import LedgerError
 from overtone.running.journal import read_history
-from overtone.running.ledger import Ledger, MemoryLedger, SqliteLedger, read_ledger
+from overtone.running.ledger import Ledger, MemoryLedger, SqliteLedger, open_ledger, read_ledger
 from overtone.running.salvage import salvage
 from overtone.running.sqlite_file import APPLICATION, VERSION, explained
 from tests.running.ledgers import writer
 from tests.running.ledgers.writer import event, events
 
 Opener = Callable[[], Ledger]
-# Each takes an empty folder and gives a function that opens one and the same ledger; a new kind is added here.
-LASTING: dict[str, Callable[[Path], Opener]] = {"sqlite": lambda folder: lambda: SqliteLedger(folder / "run.db")}
-MAKERS: dict[str, Callable[[Path], Opener]] = {"memory": lambda _: MemoryLedger, **LASTING}
+LASTING = ["sqlite", pytest.param("postgresql", marks=pytest.mark.heavy)]  # a new kind is added here and below
+NUMBERS = count()
 FIXTURES = Path(__file__).parent / "ledgers"
 PAGE, FRAME = 4096, 24 + 4096  # bytes of a page, and of one in the WAL
 
 
-@pytest.fixture(params=MAKERS)
+def new_place(request: pytest.FixtureRequest, folder: Path) -> str:
+    """Where a ledger of the wanted kind can be that nobody has used."""
+    if request.param == "postgresql":
+        return str(request.getfixturevalue("postgresql").new_url())
+    return str(folder / f"run{next(NUMBERS)}.db")
+
+
+@pytest.fixture(params=["memory", *LASTING])
 def ledger(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Ledger]:
-    with closing(MAKERS[request.param](tmp_path)()) as made:
+    with closing(MemoryLedger() if request.param == "memory" else open_ledger(new_place(request, tmp_path))) as made:
         yield made
 
 
 @pytest.fixture(params=LASTING)
-def opener(request: pytest.FixtureRequest, tmp_path: Path) -> Opener:
-    return LASTING[request.param](tmp_path)
+def places(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """New ones, without end."""
+    return iter(lambda: new_place(request, tmp_path), "")
+
+
+@pytest.fixture
+def opener(places: Iterator[str]) -> Opener:
+    place = next(places)
+    return lambda: open_ledger(place)
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who is refused is refused at once."""
+    monkeypatch.setattr("overtone.running.postgresql_ledger.PATIENCE", 0.0)
 
 
 # ---- the contract ----
@@ -106,9 +126,10 @@ JSON: st.SearchStrategy[Any] = st.recursive(
 )
 
 
-@pytest.fixture(scope="module", params=MAKERS)
+@pytest.fixture(scope="module", params=["memory", *LASTING])
 def one_ledger(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ledger]:
-    with closing(MAKERS[request.param](tmp_path_factory.mktemp("one"))()) as made:
+    place = "" if request.param == "memory" else new_place(request, tmp_path_factory.mktemp("one"))
+    with closing(open_ledger(place) if place else MemoryLedger()) as made:
         yield made
 
 
@@ -129,6 +150,7 @@ def test_a_ledger_goes_on_where_it_ended(opener: Opener) -> None:
         assert list(ledger.read()) == events(9)
 
 
+@pytest.mark.usefixtures("impatient")
 def test_a_second_writer_is_refused_by_name_until_the_first_is_closed(opener: Opener) -> None:
     with closing(opener()) as ledger:
         ledger.append(event(0))
@@ -150,7 +172,7 @@ def test_nothing_is_appended_after_close(opener: Opener) -> None:
 
 # ---- other processes ----
 
-Start = Callable[[Path], "subprocess.Popen[bytes]"]
+Start = Callable[[str], "subprocess.Popen[bytes]"]
 
 
 @pytest.fixture
@@ -158,8 +180,8 @@ def start() -> Iterator[Start]:
     """Starts a process that appends without end."""
     started: list[subprocess.Popen[bytes]] = []
 
-    def run(path: Path) -> "subprocess.Popen[bytes]":
-        started.append(subprocess.Popen([sys.executable, writer.__file__, str(path)], stdout=subprocess.PIPE))
+    def run(place: str) -> "subprocess.Popen[bytes]":
+        started.append(subprocess.Popen([sys.executable, writer.__file__, place], stdout=subprocess.PIPE))
         return started[-1]
 
     yield run
@@ -179,57 +201,70 @@ def killed(process: "subprocess.Popen[bytes]") -> list[str]:
     return process.communicate()[0].decode().splitlines()
 
 
-def test_what_was_acknowledged_survives_a_kill(start: Start, tmp_path: Path) -> None:
+def events_so_far(place: str) -> list[dict[str, Any]]:
+    """None, if the writer was killed before it could make a ledger."""
+    try:
+        return list(read_ledger(place))
+    except LedgerError as error:
+        assert "has the run begun?" in str(error)
+        return []
+
+
+def test_what_was_acknowledged_survives_a_kill(start: Start, places: Iterator[str]) -> None:
     """32 kills at random moments, of making and opening a ledger, too; each goes on where the one before ended."""
     chance = random.Random(0)  # noqa: S311
-    path, known, counts = tmp_path, 0, list[int]()
+    place, known, counts = "", 0, list[int]()
     for kill in range(32):
         if kill % 8 == 0:
-            path, known = tmp_path / f"run{kill}.db", 0
-        process = start(path)
+            place, known = next(places), 0
+        process = start(place)
         lines = said(process, chance.choice([0, 0, 1, 2, 9]))
         time.sleep(chance.uniform(0, 0.08))
         lines += killed(process)
         counts.append(len(lines))
         known = max([known, *(int(line.split()[-1]) for line in lines)])
-        there = list(read_ledger(path)) if path.exists() else []
+        there = events_so_far(place)
         assert known <= len(there) <= known + 3, "acknowledged events are lost, or others came of nothing"
         assert there == events(len(there))
         known = len(there)
     assert len(set(counts)) > 3, "all were killed at the same point"
 
 
-def test_a_writer_elsewhere_is_named_and_readers_may_read_meanwhile(start: Start, tmp_path: Path) -> None:
-    path = tmp_path / "run.db"
-    process = start(path)
+def test_a_writer_elsewhere_is_named_and_readers_may_read_meanwhile(
+    start: Start, places: Iterator[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = next(places)
+    process = start(place)
     said(process, 3)
-    with pytest.raises(LedgerError, match=rf"in use by process {process.pid} on {socket.gethostname()}: wait"):
-        SqliteLedger(path)
-    lengths = [len(list(read_ledger(path))) for _ in range(5)]
+    refusal = rf"in use by process {process.pid} on {socket.gethostname()}: wait"
+    with monkeypatch.context() as patched, pytest.raises(LedgerError, match=refusal):
+        patched.setattr("overtone.running.postgresql_ledger.PATIENCE", 0.0)
+        open_ledger(place)
+    lengths = [len(list(read_ledger(place))) for _ in range(5)]
     assert lengths[0] >= 3
     assert lengths == sorted(lengths)
     killed(process)
-    with SqliteLedger(path) as ledger:  # the lock ended with its process
+    with closing(open_ledger(place)) as ledger:  # the lock ended with its process
         assert list(ledger.read())[: lengths[-1]] == events(lengths[-1])
 
 
-def test_a_lock_is_not_handed_on_to_forked_children_who_may_outlive_the_writer(tmp_path: Path) -> None:
+def test_a_lock_is_not_handed_on_to_forked_children_who_may_outlive_the_writer(places: Iterator[str]) -> None:
     script = """if True:
         import os, sys, time
-        from overtone.running.ledger import SqliteLedger
-        ledger = SqliteLedger(sys.argv[1])
+        from overtone.running.ledger import open_ledger
+        ledger = open_ledger(sys.argv[1])
         child = os.fork()
         if child:
             print(child, flush=True)
             os.kill(os.getpid(), 9)
         time.sleep(60)
     """
-    path = tmp_path / "run.db"
-    with subprocess.Popen([sys.executable, "-c", script, str(path)], stdout=subprocess.PIPE) as process:
+    place = next(places)
+    with subprocess.Popen([sys.executable, "-c", script, place], stdout=subprocess.PIPE) as process:
         child = int(said(process, 1)[0])
         try:
             process.wait()
-            SqliteLedger(path).close()
+            open_ledger(place).close()
         finally:
             os.kill(child, signal.SIGKILL)
 

@@ -19,7 +19,10 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 File = Annotated[Path, typer.Argument(metavar="FILE", help="The TOML file that says what to tune.")]
-Place = Annotated[Path, typer.Argument(metavar="FILE|LEDGER", help="The TOML file, or the ledger of a run.")]
+Place = Annotated[
+    str,
+    typer.Argument(metavar="FILE|LEDGER", help="The TOML file, or the ledger of a run (postgresql://...?run=NAME)."),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")]
 
 
@@ -56,7 +59,16 @@ def overtone(
 
 @app.command()
 @reported
-def run(file: File, quiet: Quiet = False) -> None:
+def run(
+    file: File,
+    ledger: Annotated[
+        str | None, typer.Option(help="Another ledger than the file names: a path, or postgresql://USER@HOST/DATABASE.")
+    ] = None,
+    dask: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Run the trials on the Dask cluster of this scheduler.")
+    ] = None,
+    quiet: Quiet = False,
+) -> None:
     """Tune; again: go on where it stopped. Nothing is evaluated twice.
 
     Ctrl-C ends it cleanly, with the result so far (exit code 1); a second one at once.
@@ -64,10 +76,12 @@ def run(file: File, quiet: Quiet = False) -> None:
     \b
     Example:
       overtone run tune.toml
+      overtone run tune.toml --ledger postgresql://me@db.example/tuning
+      overtone run tune.toml --dask tcp://scheduler.example:8786
     """
     from overtone.cli.run import run_file
 
-    run_file(file, quiet=quiet)
+    run_file(file, ledger=ledger, dask=dask, quiet=quiet)
 
 
 @app.command()

@@ -3,7 +3,6 @@
 import json
 import re
 import shlex
-from pathlib import Path
 
 import typer
 
@@ -14,7 +13,7 @@ from overtone.running.command_text import written
 from overtone.space import Config
 
 
-def show_best(place: Path, *, as_json: bool, as_env: bool) -> None:
+def show_best(place: str, *, as_json: bool, as_env: bool) -> None:
     """For people, for programs, or for a shell."""
     if as_json and as_env:
         raise InputError("--json and --env cannot both be: leave one out")

@@ -18,7 +18,7 @@ from overtone.running.record import History, Record
 Row = dict[str, Any]
 
 
-def export_trials(place: Path, form: Format, output: Path | None) -> None:
+def export_trials(place: str, form: Format, output: Path | None) -> None:
     """Into a file, or printed."""
     history = find(place).history()
     if form is Format.parquet:

@@ -10,7 +10,7 @@ from overtone.cli.source import find
 from overtone.errors import InputError
 
 
-def make_report(place: Path, output: Path | None, *, text: bool, watch: bool, port: int) -> None:
+def make_report(place: str, output: Path | None, *, text: bool, watch: bool, port: int) -> None:
     """What was asked for."""
     if text + watch + (output is not None) > 1:
         raise InputError("of --output, --text and --watch only one can be: leave the others out")
@@ -20,6 +20,6 @@ def make_report(place: Path, output: Path | None, *, text: bool, watch: bool, po
     elif text:
         say(report.text(source.history()))
     else:
-        target = output or source.ledger.with_suffix(".html")
+        target = output or source.page
         target.write_text(report.page(source.history()), encoding="utf-8")
         typer.echo(str(target))

@@ -3,16 +3,20 @@
 import re
 import socket
 import time
+from datetime import UTC, datetime
 from pathlib import Path
 
 import psutil
 
 from overtone.cli.messages import duration, say
 from overtone.cli.source import find
+from overtone.running.ledger import Address
 from overtone.running.record import History
 
+STOPPED = "stopped in the middle (run it again to go on)"
 
-def show_status(place: Path) -> None:
+
+def show_status(place: str) -> None:
     """A few lines, also while the run is going."""
     source = find(place)
     history = source.history()
@@ -32,18 +36,31 @@ def _where(history: History) -> str:
     return f"stages learned: {len(history.stages)}" + (f", now at: {last}" if last else "")
 
 
-def _unfinished(ledger: Path) -> str:
-    """It is going, or it was killed: who writes to a ledger says so in a file beside it."""
+def _unfinished(ledger: Path | Address) -> str:
+    """It is going, or it was killed: who writes to a ledger says so, in a file beside it or on the server."""
+    writer, age = _on_server(ledger) if isinstance(ledger, Address) else _in_file(ledger)
+    return f"{writer}, last written {duration(max(0.0, age))} ago"
+
+
+def _on_server(address: Address) -> tuple[str, float]:
+    from overtone.running.postgresql_ledger import presence
+
+    now = datetime.now(UTC)
+    found = presence(address)
+    return f"going, {found.writer}" if found.writer else STOPPED, (now - (found.last or now)).total_seconds()
+
+
+def _in_file(ledger: Path) -> tuple[str, float]:
     written = [ledger, ledger.with_name(ledger.name + "-wal")]
     age = time.time() - max(path.stat().st_mtime for path in written if path.exists())
-    return f"{_writer(ledger)}, last written {duration(max(0.0, age))} ago"
+    return _writer(ledger), age
 
 
 def _writer(ledger: Path) -> str:
     try:
         holder = ledger.with_name(ledger.name + "-lock").read_text(errors="replace")
     except OSError:
-        return "stopped in the middle (run it again to go on)"
+        return STOPPED
     found = re.fullmatch(r"process (\d+) on (.+)", holder)
     if found and found[2] == socket.gethostname() and not psutil.pid_exists(int(found[1])):
         return "killed (run it again to go on)"

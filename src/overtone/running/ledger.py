@@ -1,13 +1,28 @@
 """Ledgers: what happened in a run, as events that are only ever appended. State is replay (see `journal`)."""
 
 import json
+import os
 from collections.abc import Iterator
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol, cast
 
+from overtone.running.postgresql_address import Address, is_url, public_address
 from overtone.running.rows import Event, encode
-from overtone.running.sqlite_ledger import SqliteLedger, read_ledger
+from overtone.running.sqlite_ledger import SqliteLedger, read_sqlite
 
-__all__ = ["Event", "Ledger", "MemoryLedger", "SqliteLedger", "read_ledger"]
+if TYPE_CHECKING:
+    from overtone.running.postgresql_ledger import PostgresqlLedger
+
+__all__ = [
+    "Address",
+    "Event",
+    "Ledger",
+    "MemoryLedger",
+    "SqliteLedger",
+    "is_url",
+    "open_ledger",
+    "public_address",
+    "read_ledger",
+]
 
 
 class Ledger(Protocol):
@@ -39,3 +54,21 @@ class MemoryLedger:
 
     def close(self) -> None:
         """Nothing to let go."""
+
+
+def open_ledger(place: str | os.PathLike[str] | Address) -> "SqliteLedger | PostgresqlLedger":
+    """The ledger in a file, or at postgresql://..., for writing; it is made if there is none."""
+    if isinstance(place, Address) or is_url(place):
+        from overtone.running.postgresql_ledger import PostgresqlLedger  # here: it is an extra
+
+        return PostgresqlLedger(cast("str | Address", place))
+    return SqliteLedger(place)
+
+
+def read_ledger(place: str | os.PathLike[str] | Address) -> Iterator[Event]:
+    """The events of a ledger, also while it is written or after a crash."""
+    if isinstance(place, Address) or is_url(place):
+        from overtone.running.postgresql_ledger import read_postgresql
+
+        return read_postgresql(cast("str | Address", place))
+    return read_sqlite(place)

@@ -30,20 +30,20 @@ class Lock:
         """An open file with the lock on it; -1 if whoever let go has removed it meanwhile."""
         with _guard:
             if self._identity() in _held:
-                raise _refused(path, f"this very one, {_me()}")
+                raise refused(path, f"this very one, {me()}")
             fd = os.open(self._file, os.O_RDWR | os.O_CREAT, 0o666)
             try:
                 fcntl.lockf(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except (BlockingIOError, PermissionError):
                 holder = os.pread(fd, 200, 0).decode(errors="replace")
                 os.close(fd)
-                raise _refused(path, holder or "another process") from None
+                raise refused(path, holder or "another process") from None
             if self._identity() != _identity(os.fstat(fd)):
                 os.close(fd)
                 return -1
             _held.add(_identity(os.fstat(fd)))
         os.truncate(fd, 0)
-        os.pwrite(fd, _me().encode(), 0)
+        os.pwrite(fd, me().encode(), 0)
         return fd
 
     def _identity(self) -> tuple[int, int] | None:
@@ -62,11 +62,13 @@ class Lock:
                 self._fd = -1
 
 
-def _me() -> str:
+def me() -> str:
+    """This process, as others are told of it."""
     return f"process {os.getpid()} on {socket.gethostname()}"
 
 
-def _refused(path: Path, holder: str) -> LedgerError:
+def refused(path: object, holder: str) -> LedgerError:
+    """There is a writer already."""
     return LedgerError(
         f"a ledger must have one writer at a time, but {path} is in use by {holder}: "
         "wait for that run, stop it, or use another ledger"

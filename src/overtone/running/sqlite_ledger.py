@@ -77,7 +77,7 @@ class SqliteLedger:
         self.close()
 
 
-def read_ledger(path: str | os.PathLike[str]) -> Iterator[Event]:
+def read_sqlite(path: str | os.PathLike[str]) -> Iterator[Event]:
     """The events of a ledger, also while it is written, after a crash, of a damaged file and on a read-only disk."""
     place = checked(path)
     if not place.exists():

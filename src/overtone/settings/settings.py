@@ -12,6 +12,7 @@ from overtone.errors import InputError
 from overtone.optimizers.trial import Base
 from overtone.running.command import Command
 from overtone.running.function import Function
+from overtone.running.ledger import Address, is_url, public_address
 from overtone.running.record import Goal
 from overtone.settings.objective import build_objective
 from overtone.settings.optimizer import build_optimizer, check_optimizer, largest_budget
@@ -33,7 +34,7 @@ class Settings:
     objective: Command | Function
     optimizer: Base | None  # None: `minimize` chooses
     plan: Plan
-    ledger: Path
+    ledger: Path | Address
     scratch: Path  # where commands have the folders of their trials
     run: RunTable
     goal: Goal = "minimize"
@@ -50,8 +51,8 @@ class Settings:
         return []
 
 
-def load_settings(path: str | Path) -> Settings:
-    """Read a file; all mistakes are reported at once."""
+def load_settings(path: str | Path, ledger: Path | Address | None = None) -> Settings:
+    """Read a file; all mistakes are reported at once. ledger: another one than the file names."""
     file = Path(path)
     data = _read(file)
     problems = Problems(str(path))
@@ -61,7 +62,7 @@ def load_settings(path: str | Path) -> Settings:
         problems.add_all(error)
         problems.refuse()
         raise
-    return _built(file, tables, problems)
+    return _built(file, tables, ledger or _ledger(file, tables.run.ledger, problems), problems)
 
 
 def _read(file: Path) -> Mapping[str, Any]:
@@ -81,13 +82,23 @@ def _plan(tables: FileTable, optimizer: Base | None, space: Space) -> Plan:
     return plan if most is None else plan.limited(most)
 
 
-def _built(file: Path, tables: FileTable, problems: Problems) -> Settings:
+def _ledger(file: Path, text: str | None, problems: Problems) -> Path | Address:
+    """As the file names it; without a name, a run on a server has that of the file."""
+    usual = file.absolute().with_suffix(".db")
+    if is_url(text):
+        with problems.under("run", "ledger"):
+            return public_address(str(text), file.stem)
+        return usual
+    return usual if text is None else file.absolute().parent / text
+
+
+def _built(file: Path, tables: FileTable, ledger: Path | Address, problems: Problems) -> Settings:
     """From tables to values; only what is right so far is checked further."""
     folder = file.absolute().parent
-    ledger = folder / (tables.run.ledger or file.with_suffix(".db").name)
     if ledger == file.absolute():
         problems.add(("run", "ledger"), "it must be another file than this one: give it a name that ends in .db")
-    places = folder, ledger.with_name(ledger.name + ".trials")
+    kept = ledger if isinstance(ledger, Path) else file.absolute().with_suffix("")
+    places = folder, kept.with_name(kept.name + ".trials")
     optimizer = build_optimizer(tables, problems)
     objective = build_objective(tables.objective, tables.space, places, largest_budget(tables), problems)
     space = build_space(tables, problems)

@@ -1,9 +1,10 @@
-"""`python writer.py PATH`: append to a ledger without end, and say after each append how many events there are."""
+"""`python writer.py PLACE`: append to a ledger without end, and say after each append how many events there are."""
 
 import sys
+from contextlib import closing
 from typing import Any
 
-from overtone.running.ledger import SqliteLedger
+from overtone.running.ledger import open_ledger
 
 
 def event(number: int) -> dict[str, Any]:
@@ -16,8 +17,8 @@ def events(n: int) -> list[dict[str, Any]]:
     return [event(number) for number in range(n)]
 
 
-def main(path: str) -> None:
-    with SqliteLedger(path) as ledger:
+def main(place: str) -> None:
+    with closing(open_ledger(place)) as ledger:
         n = sum(1 for _ in ledger.read())
         sys.stdout.write(f"open {n}\n")
         while True:
