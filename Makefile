@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 DEMO := examples/digits
 .DEFAULT_GOAL := help
-.PHONY: help demo test check unit bare test-heavy bench clean
+.PHONY: help demo test check unit bare test-heavy bench contest clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -22,7 +22,7 @@ help: ## show this list
 	touch $@
 
 .venv/bench-installed: .venv/test-installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group bench --group heavy
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group bench --group heavy --group contest
 	touch $@
 
 # A browser for the tests of the report; where it is not there, it comes from Debian.
@@ -68,6 +68,9 @@ test-heavy: .venv/bench-installed .venv/browser-installed .venv/postgresql-insta
 
 bench: .venv/bench-installed ## the benchmarks against peers (several hours)
 	$(BIN)/python -m benchmarks
+
+contest: .venv/bench-installed ## the contest of optimizers (about an hour; run again to go on)
+	$(BIN)/python -m benchmarks.search --docs
 
 clean: ## remove the environments and caches
 	rm -rf .venv .venv-bare .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

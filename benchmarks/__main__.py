@@ -4,6 +4,7 @@ import sys
 from collections.abc import Callable
 
 from benchmarks import forbidden, growth, ledger, optuna_sampler, overhead, paper, recovery, scale, speed, trees
+from benchmarks.search import command as search
 
 PARTS: dict[str, Callable[[], object]] = {
     "speed": speed.main,
@@ -16,6 +17,7 @@ PARTS: dict[str, Callable[[], object]] = {
     "optuna_sampler": optuna_sampler.main,
     "forbidden": forbidden.main,
     "paper": paper.main,
+    "search": search.main,
 }
 
 

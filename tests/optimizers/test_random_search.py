@@ -62,3 +62,11 @@ def test_bad_settings(n_evaluations: int) -> None:
 def test_a_space_is_a_space() -> None:
     with pytest.raises(InputError, match=r"`space` must be a Space, but got \{'a': 1\}"):
         RandomSearch({"a": 1})  # type: ignore[arg-type]
+
+
+def test_samples_are_those_of_the_seed_the_stage_and_the_index() -> None:
+    """Runs of earlier versions go on with the same samples."""
+    space = Space({f"x{i}": boolean() for i in range(40)})
+    for seed in (0, 7, 2**32 + 5):
+        for index, trial in enumerate(RandomSearch(space, seed, n_evaluations=3, stage=2).ask(3)):
+            assert trial.point == space.draw(np.random.default_rng([seed, 2, index]))

@@ -6,19 +6,22 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from overtone.optimizers.trial import Trial, Value
+from overtone.space import Point
 from overtone.spectral.monomials import FloatArray
 
 CEILING = 0.9  # quantile of the values at which the bad tail is clipped, failures with it
 MOST = 600  # samples that a fit looks at: the best half of them, and the latest
 FEWEST = 4
 FLAT = 1e-50  # a spread of values that is none
+QUIET = 1e-3  # noise, as a share of the spread of the values, that is none
 
 
 @dataclass(eq=False)
 class Row:
-    """One configuration: the trial that asked for it first, and what came back, that trial's and its repetitions'."""
+    """One configuration: its point, the trial that asked for it first, and what came back of it, repeated or not."""
 
-    trial: Trial
+    point: Point
+    trial: Trial | None  # None: it was known before
     values: list[float] = field(default_factory=list)
 
     @property
@@ -31,22 +34,34 @@ class Findings:
     """The rows, in the order in which their configurations were first asked for."""
 
     def __init__(self) -> None:
-        self._rows: dict[object, Row] = {}
+        self.rows: dict[object, Row] = {}
         self._keys: list[object] = []  # of the trials, by number
+        self._repeated: list[Row] = []
+        self.low, self.high = 0.0, 1.0  # of the last samples
 
     def out(self, key: object, trial: Trial) -> None:
         """A trial of the configuration that has this key."""
         self._keys.append(key)
-        self._rows.setdefault(key, Row(trial))
+        row = self.rows.setdefault(key, Row(trial.point, trial))
+        row.trial = row.trial or trial
 
     def back(self, trial: Trial, value: Value) -> None:
         """What came of it."""
         if value is not None:
-            self._rows[self._keys[trial.number]].values.append(value)
+            row = self.rows[self._keys[trial.number]]
+            row.values.append(value)
+            if len(row.values) == 2:
+                self._repeated.append(row)
+
+    def before(self, key: object, point: Point, value: Value) -> None:
+        """What was known before the first trial."""
+        row = self.rows.setdefault(key, Row(point, None))
+        if value is not None:
+            row.values.append(value)
 
     def known(self) -> list[Row]:
         """The rows that have a value."""
-        return [row for row in self._rows.values() if row.values]
+        return [row for row in self.rows.values() if row.values]
 
     def sampled(self) -> tuple[list[Row], FloatArray] | None:
         """The rows of a fit, and their values: 0 the best, 1 the ceiling, where failures are, too.
@@ -57,19 +72,30 @@ class Findings:
         if len(known) < FEWEST or np.ptp(known) <= FLAT:
             return None
         low, high = known.min(), np.quantile(known, CEILING)
-        high = high if high - low > FLAT else known.max()
-        rows = self._some(list(self._rows.values()))
-        return rows, (np.minimum([row.mean for row in rows], high) - low) / (high - low)
+        self.low, self.high = float(low), float(high if high - low > FLAT else known.max())
+        rows = self._some(list(self.rows.values()))
+        return rows, np.array([self.scaled(row.mean) for row in rows])
+
+    def scaled(self, value: Value) -> float:
+        """As a fit sees it."""
+        return 1.0 if value is None else (min(value, self.high) - self.low) / (self.high - self.low)
 
     def _some(self, rows: list[Row]) -> list[Row]:
         """At most MOST of them."""
-        best = np.argsort([row.mean for row in rows], kind="stable")[: MOST // 2].tolist()
-        late = [i for i in range(len(rows)) if i not in set(best)][-MOST // 2 :]
-        return [rows[i] for i in sorted(best + late)]
+        if len(rows) <= MOST:
+            return rows
+        best = set(np.argsort([row.mean for row in rows], kind="stable")[: MOST // 2].tolist())
+        late = [i for i in range(len(rows)) if i not in best][-MOST // 2 :]
+        return [rows[i] for i in sorted([*best, *late])]
 
     @property
     def noise(self) -> float | None:
         """The standard deviation of repeated values, pooled; None if nothing came back twice."""
-        repeated = [row.values for row in self._rows.values() if len(row.values) > 1]
+        repeated = [row.values for row in self._repeated]
         freedom = sum(len(values) - 1 for values in repeated)
         return math.sqrt(sum(float(np.var(v)) * len(v) for v in repeated) / freedom) if repeated else None
+
+    @property
+    def is_noisy(self) -> bool:
+        """Values of a configuration differ by more than rounding."""
+        return bool(self.noise) and self.noise > QUIET * (self.high - self.low)  # type: ignore[operator]

@@ -1,93 +1,200 @@
-"""Points around points, as arrays: changes of a few parameters, and descent of a function along changes of one."""
+"""Points near points: all that differ in one parameter, and descents of a fit along such changes."""
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from itertools import groupby, product
 
 import numpy as np
 
 from overtone.optimizers.features import Features
+from overtone.optimizers.surrogate import Surrogate, covariance
 from overtone.space import Point, Space
 from overtone.space.restrictions import leave
 from overtone.spectral.monomials import FloatArray, IntArray
 
-STEPS = (-0.5, -0.1, -0.02, 0.02, 0.1, 0.5)  # changes of a continuous unit, in [-1, 1]
-LONGEST = 200  # steps of a descent
-Function = Callable[[FloatArray], FloatArray]  # of columns: (N, m) -> (N,)
+GRID = np.linspace(-1, 1, 21)  # where a continuous unit is looked at,
+STEPS = np.array([0.0, -0.05, -0.01, 0.01, 0.05])  # and these steps from where it is
+SWEEPS = 3  # of a descent, at most
 
 
 class Neighborhood:
-    """All changes of one parameter: each sets some units to codes, or moves a continuous one by a step."""
+    """The parameters of a space as arrays: their units, their codes, their columns."""
 
     def __init__(self, space: Space) -> None:
         self.space = space
         self._features = Features(space)
-        entries: list[tuple[int, int, float, bool]] = []  # change, unit, code or step, whether it is a step
-        self.n_changes = 0
-        for place in _places(space):
-            for codes in _codes(space, place):
-                is_step = space.units[place[0]].kind == "range"
-                entries += [(self.n_changes, unit, code, is_step) for unit, code in zip(place, codes, strict=True)]
-                self.n_changes += 1
-        self._change, self._unit = np.array([entry[:2] for entry in entries]).T
-        self._code = np.array([entry[2] for entry in entries])
-        self._is_step = np.array([entry[3] for entry in entries])
-
-    def columns(self, points: FloatArray) -> FloatArray:
-        """(N, n) -> (N, m)"""
-        if len(self._features.groups) == points.shape[1] and all(unit.kind == "bit" for unit in self.space.units):
-            return points
-        blocks = [family.functions(points[:, unit]) for unit, family in enumerate(self._features.families)]
-        return np.concatenate(blocks, axis=1)
+        self.places = _places(space)
+        self._codes = [_codes(space, place) for place in self.places]
+        self._tables = [None if codes is None else self._functions(codes, p) for p, codes in enumerate(self._codes)]
+        self.owned = [np.flatnonzero(np.isin(self.groups, place)) for place in self.places]  # columns of a parameter
+        self.is_free = not space.forbid and not space.mixtures
+        self._has_inactive = any(parameter.when for parameter in space.parameters.values())
 
     @property
     def groups(self) -> IntArray:
         """The unit of each column.  # (m,)"""
         return self._features.groups
 
-    def around(self, points: FloatArray) -> FloatArray:
-        """Every change of every point; some are the point itself, or not in the space.  # (S, n) -> (S, M, n)"""
-        changed = np.repeat(points[:, None, :], self.n_changes, axis=1)
-        moved = np.clip(changed[:, self._change, self._unit] + self._code, -1.0, 1.0)
-        changed[:, self._change, self._unit] = np.where(self._is_step, moved, self._code)
-        return changed
+    def columns(self, points: FloatArray) -> FloatArray:
+        """What is not active is where `encode` puts it, so that a configuration has one row.  # (N, n) -> (N, m)"""
+        if self._has_inactive:
+            encoded = [self.space.encode(self.space.decode(point)) for point in points.tolist()]
+            points = np.array(encoded).reshape(points.shape)
+        return self.of_points(points)
 
-    def jumps(self, points: FloatArray, n: int, size: int, rng: np.random.Generator) -> FloatArray:
-        """n random changes of `size` parameters.  # (S, n) -> (n, n)"""
-        jumped = points[rng.integers(len(points), size=n)]
-        for _ in range(size):
-            jumped = self.around(jumped)[np.arange(n), rng.integers(self.n_changes, size=n)]
-        return jumped
+    def of_points(self, points: FloatArray) -> FloatArray:
+        """The columns of points as they are.  # (N, n) -> (N, m)"""
+        if all(unit.kind == "bit" for unit in self.space.units):
+            return points
+        blocks = [family.functions(points[:, unit]) for unit, family in enumerate(self._features.families)]
+        return np.concatenate(blocks, axis=1)
+
+    def _functions(self, codes: FloatArray, parameter: int) -> FloatArray:
+        """The columns of a parameter.  # (L, k) -> (L, m_p)"""
+        families = [self._features.families[unit] for unit in self.places[parameter]]
+        return np.concatenate([family.functions(codes[:, i]) for i, family in enumerate(families)], axis=1)
+
+    def is_continuous(self, parameter: int) -> bool:
+        """It has no levels."""
+        return self._codes[parameter] is None
+
+    def candidates(self, parameter: int, points: FloatArray) -> tuple[FloatArray, FloatArray, IntArray]:
+        """What a parameter may be, its columns there, and which of it each point has.  # (L, k), (L, m_p), (S,)"""
+        own = points[:, self.places[parameter]]  # (S, k)
+        codes, table = self._codes[parameter], self._tables[parameter]
+        if codes is None or table is None:
+            codes = np.unique(np.clip(np.concatenate([GRID, (own + STEPS).ravel()]), -1.0, 1.0))[:, None]
+            table = self._functions(codes, parameter)
+        return codes, table, np.abs(codes - own[:, None]).sum(axis=2).argmin(axis=1)
+
+    def around(self, point: FloatArray) -> FloatArray:
+        """All that differ from a point in one parameter; some are not in the space.  # (n,) -> (N, n)"""
+        found = []
+        for parameter, place in enumerate(self.places):
+            codes, _, (number,) = self.candidates(parameter, point[None])
+            changed = np.repeat(point[None], len(codes), axis=0)
+            changed[:, place] = codes
+            found.append(np.delete(changed, number, axis=0))
+        return np.concatenate(found)
+
+    def crossed(self, points: FloatArray, others: FloatArray, share: float, rng: np.random.Generator) -> FloatArray:
+        """Each point with about a share of the parameters of another, if that is in the space.  # (S, n)"""
+        taken = rng.random((len(points), len(self.places))) < max(share, 2 / len(self.places))
+        of_unit = np.repeat(np.arange(len(self.places)), [len(place) for place in self.places])
+        mixed = np.where(taken[:, of_unit], others, points)
+        inside = np.array([self.contains(tuple(row)) for row in mixed.tolist()])
+        return np.where(inside[:, None], mixed, points)
 
     def contains(self, point: Point) -> bool:
         """It is in the space, and nothing of it is forbidden."""
+        if self.is_free:
+            return True
         space = self.space
         return leave(space.mixtures, point) and (not space.forbid or space.allows(space.decode(point)))
 
-    def descend(self, function: Function, starts: FloatArray) -> FloatArray:
-        """Each start, changed in one parameter at a time to where the function is least, to the end.  # (S, n)"""
-        points = starts.copy()
-        values = function(self.columns(points))
-        moving = np.arange(len(points))
-        for _ in range(LONGEST):
-            if not len(moving):
-                break
-            options = self.around(points[moving])  # (s, M, n)
-            predicted = function(self.columns(options.reshape(-1, points.shape[1]))).reshape(len(moving), -1)
-            taken = [self._step(o, p, values[i]) for i, o, p in zip(moving, options, predicted, strict=True)]
-            for i, o, p, best in zip(moving, options, predicted, taken, strict=True):
-                if best is not None:
-                    points[i], values[i] = o[best], p[best]
-            moving = moving[[best is not None for best in taken]]
-        return points
 
-    def _step(self, options: FloatArray, predicted: FloatArray, value: float) -> int | None:
-        """The best change that is in the space; None if none is better than to stay."""
-        for best in np.argsort(predicted, kind="stable").tolist():
-            if predicted[best] >= value - 1e-9 * (1 + abs(value)):
-                return None
-            if self.contains(tuple(options[best].tolist())):
-                return int(best)
-        return None
+class Walk:
+    """Points under a fit that change one parameter at a time; only what a change touches is computed.
+
+    A change of parameter p multiplies the covariance with sample t by F_p[new, t] / F_p[old, t], where
+    F_p[l, t] = exp(-|v_l - v_t|^2) over the columns of p alone.
+    """
+
+    def __init__(self, near: Neighborhood, surrogate: Surrogate, points: FloatArray) -> None:
+        self._near, self._surrogate = near, surrogate
+        self.points = points.copy()  # (S, n)
+        columns = near.of_points(points)
+        self.values = surrogate(columns)  # (S,)
+        self._V = np.column_stack([columns, np.ones(len(points))])  # (S, m+1); the last stands for no column
+        self._parts = covariance(columns * surrogate.scale, surrogate.samples) * surrogate.weights  # (S, T)
+        parameters = range(len(near.places))
+        self._options = [near.candidates(p, points) for p in parameters]
+        self._numbers = [numbers for _, _, numbers in self._options]  # each (S,)
+        self._factors = [self._factor(p) for p in parameters]  # each (L, T)
+        self._terms = [self._touching(p) for p in parameters]
+
+    def _factor(self, p: int) -> FloatArray:
+        fitted = self._surrogate
+        return covariance(self._options[p][1] * fitted.scale, fitted.samples[:, self._near.owned[p]])
+
+    def _touching(self, p: int) -> tuple[FloatArray, IntArray] | None:
+        """The monomials with this parameter: coefficient times its own columns (L, K), and the others (K, 2)."""
+        own = {int(column): i for i, column in enumerate(self._near.owned[p])}
+        both = zip(self._surrogate.monomials, self._surrogate.coefficients.tolist(), strict=True)
+        touching = [(monomial, a) for monomial, a in both if not own.keys().isdisjoint(monomial)]
+        if not touching:
+            return None
+        table, none = self._options[p][1], self._V.shape[1] - 1
+        parts = [a * table[:, [own[c] for c in monomial if c in own]].prod(axis=1) for monomial, a in touching]
+        others = [([c for c in monomial if c not in own] + [none, none])[:2] for monomial, _ in touching]
+        return np.column_stack(parts), np.array(others)
+
+    def changes(self, p: int) -> FloatArray:
+        """What the fit gains or loses for every candidate of a parameter.  # (S, L)"""
+        F, numbers = self._factors[p], self._numbers[p]
+        values: FloatArray = (self._parts / F[numbers]) @ F.T
+        terms = self._terms[p]
+        if terms is not None:
+            values += self._V[:, terms[1]].prod(axis=2) @ terms[0].T
+        return values - values[np.arange(len(numbers)), numbers][:, None]
+
+    def descend(self, radius: int, first: int = 0) -> None:
+        """Every parameter to where the fit is least, steepest first; at most `radius` differ from the start.
+
+        The points before the first one stay.
+        """
+        start = [numbers.copy() for numbers in self._numbers]
+        left = np.where(np.arange(len(self.points)) < first, 0, radius)
+        steepest = np.argsort([self.changes(p).min(axis=1).sum() for p in range(len(start))], kind="stable")
+        for _ in range(SWEEPS):
+            if not sum(self._step(p, start[p], left) for p in steepest.tolist()):
+                break
+
+    def _step(self, p: int, start: IntArray, left: IntArray) -> bool:
+        """Each point that may takes the best candidate of a parameter; False if all stay."""
+        changes, old = self.changes(p), self._numbers[p]
+        best = changes.argmin(axis=1)
+        each = np.arange(len(best))
+        wanted = (changes[each, best] < -1e-9 * (1 + np.abs(self.values))) & ((left > 0) | (old != start))
+        best = np.where(wanted, best, old)
+        for s in [] if self._near.is_free else np.flatnonzero(wanted).tolist():
+            best[s] = self._allowed(s, p, changes[s])
+        if (best == old).all():
+            return False
+        left += (old != start).astype(int) - (best != start)
+        self.values = self.values + changes[each, best]
+        self._parts *= self._factors[p][best] / self._factors[p][old]
+        self.points[:, self._near.places[p]] = self._options[p][0][best]
+        self._V[:, self._near.owned[p]] = self._options[p][1][best]
+        self._numbers[p] = best
+        return True
+
+    def _allowed(self, s: int, p: int, changes: FloatArray) -> int:
+        """The best candidate for a point that is in the space: at worst, to stay."""
+        point = self.points[s].copy()
+        for number in np.argsort(changes, kind="stable").tolist():
+            point[self._near.places[p]] = self._options[p][0][number]
+            if changes[number] >= 0 or self._near.contains(tuple(point.tolist())):
+                break
+        return int(number) if changes[number] < 0 else int(self._numbers[p][s])
+
+    def neighbors(self, n: int, of: IntArray) -> FloatArray:
+        """The best n of all that differ from one of some points in one parameter.  # (<= n, units)"""
+        values = np.concatenate([self._beside(p)[of] for p in range(len(self._options))], axis=1)  # (s, M)
+        which = [(p, number) for p, option in enumerate(self._options) for number in range(len(option[0]))]
+        best = np.argsort(values, axis=None, kind="stable")[:n]
+        found = self.points[of[best // len(which)]]
+        for row, (p, number) in zip(found, (which[i] for i in best % len(which)), strict=True):
+            row[self._near.places[p]] = self._options[p][0][number]
+        inside: FloatArray = found[np.isfinite(values.ravel()[best])]
+        return inside
+
+    def _beside(self, p: int) -> FloatArray:
+        """The values of a parameter's candidates; of a continuous one only the best, or it swamps all.  # (S, L)"""
+        values = self.values[:, None] + self.changes(p)
+        values[np.arange(len(values)), self._numbers[p]] = np.inf
+        if self._near.is_continuous(p):
+            values[values > values.min(axis=1)[:, None]] = np.inf
+        return values
 
 
 def _places(space: Space) -> list[list[int]]:
@@ -96,8 +203,8 @@ def _places(space: Space) -> list[list[int]]:
     return [list(place) for _, place in numbered]
 
 
-def _codes(space: Space, place: list[int]) -> list[tuple[float, ...]]:
-    """What the units of a parameter can be, or the steps of a continuous one."""
+def _codes(space: Space, place: Sequence[int]) -> FloatArray | None:
+    """What the units of a parameter can be; None: it is continuous.  # (L, k)"""
     if space.units[place[0]].kind == "range":
-        return [(step,) for step in STEPS]
-    return list(product(*(space.units[unit].codes for unit in place)))
+        return None
+    return np.array(list(product(*(space.units[unit].codes for unit in place))))

@@ -28,7 +28,7 @@ class Sampler:
 
     def next(self) -> tuple[Point, Config] | None:
         """A point and its configuration, never seen before; None if the space is exhausted."""
-        rng = np.random.default_rng([self.seed, self.stage, self.index])
+        rng = self._numbers()
         self.index += 1
         small = self.space.n_points <= ENUMERABLE
         for _ in range(TRIES if small else MORE_TRIES):
@@ -37,6 +37,11 @@ class Sampler:
             if self._is_new(config):
                 return point, config
         return self._from_list(rng) if small else None
+
+    def _numbers(self) -> np.random.Generator:
+        """Random numbers of (seed, stage, index); as an array they are mixed faster, to the same effect."""
+        words = [self.seed, self.stage, self.index]
+        return np.random.default_rng(np.array(words, dtype=np.uint32) if self.seed < 2**32 else words)
 
     def _is_new(self, config: Config) -> bool:
         n = len(self.seen)

@@ -1,33 +1,39 @@
-"""Spectral descent: rounds of trials, each proposed by fits of a sparse polynomial to everything seen.
+"""Spectral descent: rounds of trials, each proposed by a fit of a polynomial and a smooth remainder to everything seen.
 
-The first fit needs uniform samples; after that, exploration is by Thompson sampling: each trial takes the least point
-of its own draw of a function that the samples allow, so that the trials of a round differ.
+The trials of a round are those of greatest expected improvement among the points that the fit thinks well of: where
+it is descended to, and what differs in one parameter from there or from the best configurations. How far a descent may
+lead from them is a radius that grows with success and shrinks with failure, in the end to hill climbing.
 """
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, islice
+from itertools import islice
 
 import numpy as np
 
+from overtone.errors import InputError
 from overtone.optimizers.findings import Findings, Row
-from overtone.optimizers.proposals import Neighborhood
+from overtone.optimizers.forward import Samples
+from overtone.optimizers.pool import Pool
+from overtone.optimizers.proposals import Neighborhood, Walk
 from overtone.optimizers.sampling import Sampler, key
-from overtone.optimizers.surrogate import Samples, Surrogate, fit
-from overtone.optimizers.trial import Book, Trial, Value, check_whole
+from overtone.optimizers.surrogate import NOISES, Surrogate, fit
+from overtone.optimizers.trial import Book, Trial, Value, check_whole, finite
 from overtone.space import Point, Space
 from overtone.spectral.correlation import single_threaded_blas
 from overtone.spectral.monomials import FloatArray
 
 START = 0.2  # share of the evaluations that are uniform, before the first fit
-ROUNDS = 12  # that the others are spread over
-PATTERN = "ffnffnffnu"  # what trials are for: minimizers of the fits, neighbors of the incumbents, uniform exploration
-N_FITS = 4  # whose minima are looked at: on all samples, and on bootstrap resamples
+ROUNDS = 12  # that the others are spread over; more fits, of fewer trials each, were worse where a space is rugged
+UNIFORM = 10  # one of so many trials is uniform, whatever the fit says
 N_INCUMBENTS = 5
-N_STARTS = 2  # uniform points, besides the incumbents, from which a fit is descended
-N_JUMPS = 100  # changes of two parameters, and of three, that are ranked
+N_KICKED = 1  # copies of each incumbent with some parameters changed, from which a fit is descended, too,
+N_RANDOM = 3  # and uniform points
+KICK = 0.1  # share of the parameters that are changed
+N_ENDS = 4  # of descents, whose neighbors are looked at
+N_POOL = 150
+SHRINK = 4  # the radius is divided by it when a 12th of the evaluations brought nothing better
 EXPLAINS = 0.05  # share of the variance from which on a fit ranks better than chance
-N_POOL = 600  # best points of a round on which functions of the posterior are drawn
 REPEAT = 4  # with noise, one of so many trials repeats a contender
 
 
@@ -35,9 +41,11 @@ class SpectralDescent:
     """Uniform samples, then rounds of `batch` trials; the answer does not depend on the number of workers.
 
     n_evaluations: a fifth of them uniform; ends early when the space is exhausted.
-    batch: trials a round; automatic: what makes 12 rounds. With 1 it goes one trial at a time.
-    No configuration comes twice, but for the best of the first round: if its value is another one the second time,
-    the objective is noisy, and some trials repeat contenders from then on.
+    batch: trials a round; automatic: what makes 12 rounds. Smaller rounds share a fit, so that there are 12, too.
+    seen: points with their values that are known already, as from a stage of Harmonica, also outside of what is left of
+        the space; they count as uniform samples, and not as evaluations.
+    No configuration comes twice, but for the best one when a fit first says that there may be noise: if its value is
+    another one the second time, there is, and some trials repeat contenders from then on.
     """
 
     def __init__(
@@ -48,19 +56,37 @@ class SpectralDescent:
         n_evaluations: int = 100,
         batch: int | None = None,
         budget: float | None = None,
+        seen: Iterable[tuple[Point, Value]] = (),
     ) -> None:
+        self._sampler = Sampler(space, seed)
         self.space, self.seed, self.budget = space, seed, budget
         self.n_evaluations = check_whole("n_evaluations", n_evaluations)
-        self.n_uniform = math.ceil(START * self.n_evaluations)
-        automatic = max(1, math.ceil((self.n_evaluations - self.n_uniform) / ROUNDS))
-        self.batch = automatic if batch is None else check_whole("batch", batch)
-        self._sampler = Sampler(space, seed)
         self._near = Neighborhood(space)
         self._book = Book()
         self._findings = Findings()
+        n_seen = self._take_in(seen)
+        self.n_uniform = max(0, math.ceil(START * (self.n_evaluations + n_seen)) - n_seen)
+        self._patience = max(1, math.ceil((self.n_evaluations - self.n_uniform) / ROUNDS))
+        self.batch = self._patience if batch is None else check_whole("batch", batch)
         self._queue: list[Point] = []  # of this round, to be asked
-        self._n_rounds = 0
+        self._surrogate: Surrogate | None = None
+        self._ranking: list[Row] = []  # best first
+        self._pool = Pool.empty()
+        self._n_fitted = 0  # trials before the last fit
+        self._radius = len(space.parameters)
+        self._since = 0  # the trial from which on there was neither a success nor another radius
+        self._has_wondered = False
         self._exhausted = False
+
+    def _take_in(self, seen: Iterable[tuple[Point, Value]]) -> int:
+        known = [(tuple(point), finite(value)) for point, value in seen]
+        for point, value in known:
+            if len(point) != len(self.space.units):
+                raise InputError(f"`seen` must have points of {len(self.space.units)} codes, but got {point!r}")
+            name = key(self.space.decode(point))
+            self._sampler.seen.add(name)
+            self._findings.before(name, point, value)
+        return len(known)
 
     def ask(self, n: int = 1) -> list[Trial]:
         """Up to n trials of this round; none while results of the round are out."""
@@ -85,6 +111,7 @@ class SpectralDescent:
     def _out(self, point: Point) -> Trial:
         config = self.space.decode(point)
         trial = self._book.out(config, point, self.budget, "spectral descent")
+        self._sampler.seen.add(key(config))
         self._findings.out(key(config), trial)
         return trial
 
@@ -101,98 +128,114 @@ class SpectralDescent:
     def best(self) -> tuple[Trial, float] | None:
         """The trial of the best configuration, and the mean of its values; with noise, as the fit judges it."""
         with single_threaded_blas():
-            samples = self._samples() if self._findings.noise else None
+            samples = self._samples() if self._findings.is_noisy else None
             ranked = self._ranked(None if samples is None else fit(samples))
-        return (ranked[0].trial, ranked[0].mean) if ranked else None
+        return next(((row.trial, row.mean) for row in ranked if row.trial is not None), None)
 
     # one round
 
     def _propose(self, n: int) -> list[Point]:
-        """The points of a round: repetitions if they are called for, then as PATTERN says."""
-        rng = np.random.default_rng([self.seed, 0, self._n_rounds, 2])
-        self._n_rounds += 1
-        slots = range(len(self._book.trials), len(self._book.trials) + n)
-        fits = self._fits(N_FITS, rng)
-        ranked = self._ranked(fits[0] if fits else None)
-        if not ranked:
-            return list(islice(self._drawn(), n))
-        again = self._again(ranked, n)
-        incumbents = np.array([row.trial.point for row in ranked[:N_INCUMBENTS]])
-        explains = bool(fits) and fits[0].r2 >= EXPLAINS
-        near, minima = self._ranked_points(fits, incumbents, slots, rng) if explains else self._blind(incumbents, rng)
-        return again + list(self._filled(slots[len(again) :], near, minima))
+        """The points of a round: repetitions, uniform ones, then the most promising of the pool."""
+        first = len(self._book.trials)
+        rng = np.random.default_rng([self.seed, 0, first, 2])
+        if self._pool.n_open < n or first - self._n_fitted >= self._patience:
+            self._refit(n, rng)
+        kinds = [self._kind(slot) for slot in range(first, first + n)]
+        points = self._again(kinds.count("repeat"))
+        points += islice(self._drawn(), kinds.count("uniform"))
+        points += self._pool.pick(n - len(points), self._lowest())
+        return points + list(islice(self._drawn(), n - len(points)))
 
-    def _filled(
-        self, slots: Sequence[int], near: Iterator[Point], minima: dict[int, Iterator[Point]]
-    ) -> Iterator[Point]:
-        """A point for each slot; where its own source is dry, a uniform one, or any neighbor that is left."""
-        drawn = self._drawn()
-        for slot in slots:
-            kind = PATTERN[slot % len(PATTERN)]
-            own = {"f": minima.get(slot, near), "n": near, "u": drawn}[kind]
-            yield from islice(chain(own, drawn, near), 1)
+    def _kind(self, slot: int) -> str:
+        if self._wonders() or (self._findings.is_noisy and slot % REPEAT == 0):
+            return "repeat"
+        return "uniform" if slot % UNIFORM == UNIFORM - 1 else "promising"
+
+    def _wonders(self) -> bool:
+        """Once, when a fit first says that there may be noise."""
+        wonders = not self._has_wondered and self._surrogate is not None and self._surrogate.share > min(NOISES)
+        self._has_wondered |= wonders
+        return wonders
+
+    def _refit(self, n: int, rng: np.random.Generator) -> None:
+        """A new fit, ranking, radius and pool."""
+        samples = self._samples()
+        self._n_fitted = len(self._book.trials)
+        self._surrogate = None if samples is None else fit(samples, self._surrogate)
+        record = self._ranking[0].mean if self._ranking else math.inf
+        self._ranking = self._ranked(self._surrogate)
+        self._set_radius(record)
+        explains = self._surrogate is not None and self._surrogate.r2 >= EXPLAINS
+        self._pool = self._promising(self._surrogate, n, rng) if explains and self._surrogate else self._blind(n, rng)
+
+    def _set_radius(self, record: float) -> None:
+        """Twice as far after a success; nearer after some failures, and after those next to the best, anywhere."""
+        everything, now = len(self.space.parameters), len(self._book.trials)
+        if self._findings.is_noisy:  # which hides success
+            self._radius = everything
+        elif self._ranking and self._ranking[0].mean < record:
+            self._radius, self._since = min(everything, 2 * self._radius), now
+        elif now - self._since >= self._patience:
+            self._radius = max(1, self._radius // SHRINK) if self._radius > 1 else everything
+            self._since = now
+
+    def _lowest(self) -> float:
+        """What is to be improved upon, as the fit sees it."""
+        if not self._findings.is_noisy or self._surrogate is None:
+            return self._findings.scaled(min((row.mean for row in self._findings.known()), default=0.0))
+        return float(self._surrogate(self._columns(self._ranking[:1]))[0])
+
+    # where the points come from
 
     def _drawn(self) -> Iterator[Point]:
         """Uniform points, as long as there are new ones."""
         while (drawn := self._sampler.next()) is not None:
             yield drawn[0]
 
-    def _fresh(self, points: Iterable[FloatArray]) -> Iterator[Point]:
-        """Those that are in the space and of which the configuration was never seen; seen from now on."""
-        tried: set[Point] = set()
+    def _fresh(self, points: Iterable[FloatArray], n: int) -> list[Point]:
+        """The first n that are in the space and of which the configuration was never seen."""
+        found: dict[object, Point] = {}
         for row in points:
             point: Point = tuple(row.tolist())
-            if point in tried or not self._near.contains(point):
-                continue
-            tried.add(point)
-            name = key(self.space.decode(point))
-            if name not in self._sampler.seen:
-                self._sampler.seen.add(name)
-                yield point
+            if self._near.contains(point):
+                name = key(self.space.decode(point))
+                if name not in self._sampler.seen:
+                    found.setdefault(name, point)
+            if len(found) >= n:
+                break
+        return list(found.values())
 
-    def _blind(
-        self, incumbents: FloatArray, rng: np.random.Generator
-    ) -> tuple[Iterator[Point], dict[int, Iterator[Point]]]:
-        """Local search: the neighbors of the incumbents in any order."""
-        around = self._near.around(incumbents).reshape(-1, incumbents.shape[1])
-        return self._fresh(rng.permutation(around)), {}
+    def _blind(self, n: int, rng: np.random.Generator) -> Pool:
+        """Where a fit says nothing: the neighbors of the best configuration, then of other good ones, in any order."""
+        points: list[Point] = []
+        for row in self._ranking[:N_INCUMBENTS]:
+            if len(points) < n:
+                points += self._fresh(rng.permutation(self._near.around(np.array(row.point))), N_POOL)
+        return Pool(points, np.arange(len(points), dtype=float), np.zeros((len(points),) * 2), 0.0)
 
-    def _ranked_points(
-        self, fits: Sequence[Surrogate], incumbents: FloatArray, slots: Sequence[int], rng: np.random.Generator
-    ) -> tuple[Iterator[Point], dict[int, Iterator[Point]]]:
-        """Neighbors as the fit on all samples ranks them; for each slot, these and all minima as a draw ranks them."""
-        around = self._around(incumbents, rng)
-        starts = np.concatenate([incumbents, [self.space.draw(rng) for _ in range(N_STARTS)]])
-        pool = np.unique(np.concatenate([around, *(self._minima(each, starts) for each in fits)]), axis=0)
-        pool = self._sorted(pool, fits[0])[:N_POOL]
-        draws = fits[0].draws(self._near.columns(pool), len(slots), rng)  # Thompson sampling
-        minima = {
-            slot: self._fresh(pool[np.argsort(draw, kind="stable")]) for slot, draw in zip(slots, draws, strict=True)
-        }
-        return self._fresh(self._sorted(around, fits[0])), minima
+    def _promising(self, surrogate: Surrogate, n: int, rng: np.random.Generator) -> Pool:
+        """Ends of descents of the fit, and neighbors of these and of the incumbents; the best of them."""
+        size = max(N_POOL, 2 * max(n, self._patience))
+        incumbents = np.array([row.point for row in self._ranking[:N_INCUMBENTS]])
+        walk = Walk(self._near, surrogate, np.concatenate([incumbents, self._starts(incumbents, rng)]))
+        walk.descend(self._radius, first=len(incumbents))
+        _, distinct = np.unique(walk.points, axis=0, return_index=True)
+        ends = distinct[np.argsort(walk.values[distinct], kind="stable")]
+        around = np.union1d(np.arange(len(incumbents)), ends[:N_ENDS])
+        found = np.concatenate([walk.points[ends], walk.neighbors(2 * size, around)])
+        found = found[np.argsort(surrogate(self._near.columns(found)), kind="stable")]
+        points = self._fresh(found, size)
+        columns = self._near.columns(np.array(points).reshape(-1, found.shape[1]))
+        return Pool(points, surrogate(columns), surrogate.covariance(columns), surrogate.noise)
 
-    def _around(self, incumbents: FloatArray, rng: np.random.Generator) -> FloatArray:
-        """All changes of one parameter, some of two and three."""
-        jumps = [self._near.jumps(incumbents, N_JUMPS, size, rng) for size in (2, 3)]
-        return np.concatenate([self._near.around(incumbents).reshape(-1, incumbents.shape[1]), *jumps])
-
-    def _minima(self, surrogate: Surrogate, starts: FloatArray) -> FloatArray:
-        """Where a fit is descended to, and all that is next to the best of it."""
-        ends = self._sorted(self._near.descend(surrogate, starts), surrogate)
-        return np.concatenate([ends, self._near.around(ends[:1])[0]])
-
-    def _sorted(self, points: FloatArray, surrogate: Surrogate) -> FloatArray:
-        return points[np.argsort(surrogate(self._near.columns(points)), kind="stable")]
+    def _starts(self, incumbents: FloatArray, rng: np.random.Generator) -> FloatArray:
+        """The incumbents, these with some parameters of uniform points, and uniform points."""
+        kicked = np.repeat(incumbents, N_KICKED, axis=0)
+        drawn = np.array([self.space.draw(rng) for _ in range(len(kicked) + N_RANDOM)])
+        mixed = self._near.crossed(kicked, drawn[N_RANDOM:], KICK, rng)
+        return np.concatenate([incumbents, mixed, drawn[:N_RANDOM]])
 
     # fits
-
-    def _fits(self, n: int, rng: np.random.Generator) -> list[Surrogate]:
-        """On all samples, and on n - 1 bootstrap resamples; none if there is too little to fit."""
-        samples = self._samples()
-        if samples is None:
-            return []
-        main = fit(samples)
-        return [main, *(fit(samples.resampled(rng), main) for _ in range(n - 1))]
 
     def _samples(self) -> Samples | None:
         found = self._findings.sampled()
@@ -203,22 +246,18 @@ class SpectralDescent:
         return Samples(self._columns(rows), self._near.groups, values, counts)
 
     def _columns(self, rows: Sequence[Row]) -> FloatArray:
-        return self._near.columns(np.array([row.trial.point for row in rows]))
-
-    # noise
+        return self._near.columns(np.array([row.point for row in rows]))
 
     def _ranked(self, surrogate: Surrogate | None) -> list[Row]:
         """Best first: by the mean of the values; with noise by the fit, where a value counts for its neighbors, too."""
         rows = self._findings.known()
         judged = [row.mean for row in rows]
-        if self._findings.noise and surrogate is not None:
+        if self._findings.is_noisy and surrogate is not None:
             judged = surrogate(self._columns(rows)).tolist()
         return [rows[i] for i in np.argsort(judged, kind="stable")]
 
-    def _again(self, ranked: Sequence[Row], n: int) -> list[Point]:
-        """The best, once, to see whether there is noise; where there is, contenders, fewest values first."""
-        noise = self._findings.noise
-        if noise is None:
-            return [ranked[0].trial.point]
-        contenders = sorted(ranked[: 2 * N_INCUMBENTS], key=lambda row: len(row.values))
-        return [row.trial.point for row in contenders[: n // REPEAT if noise else 0]]
+    def _again(self, n: int) -> list[Point]:
+        """n contenders, fewest values first; while nobody knows whether there is noise, the best."""
+        inside = [row for row in self._ranking[: 2 * N_INCUMBENTS] if self._near.contains(row.point)]
+        contenders = sorted(inside, key=lambda row: len(row.values)) if self._findings.is_noisy else inside
+        return [row.point for row in contenders[:n]]

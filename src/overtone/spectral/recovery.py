@@ -222,7 +222,10 @@ def _more_above(columns: Columns, y: FloatArray, rungs: Sequence[_Rung]) -> bool
         return False
     dictionary = Dictionary(columns, degree)
     only_highest = [1e9] * (degree - 1) + [1.0]  # lower degrees had their chance
-    found = dictionary.strongest(model.residual, factors=only_highest, limit=1).monomials
+    level = dictionary.noise_level(model.residual, 1)  # what is weaker does not pay
+    found = dictionary.strongest(model.residual, factors=only_highest, level=level, limit=1).monomials
+    if not found:
+        return False
     return refit(dictionary, y, (*model.monomials, *found)).cost < refit(dictionary, y, model.monomials).cost
 
 

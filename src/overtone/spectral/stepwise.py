@@ -55,11 +55,40 @@ def stepwise(
     steps from below miss: monomials that are strong only together.
     """
     with single_threaded_blas():
+        if from_above:
+            starts = [_pursuit(dictionary, values, seen) for seen in sets]
         stack = _Stack(dictionary, values, sets, starts)
         if from_above:
-            stack.overshoot()
             stack.prune()
         return stack.run()
+
+
+def _pursuit(dictionary: Dictionary, values: FloatArray, seen: BoolArray) -> list[Monomial]:
+    """Orthogonal matching pursuit to T/4 monomials; between scans as many are added as there are."""
+    factors = honest_factors(dictionary)
+    T = int(seen.sum())
+    r = np.where(seen, values - values[seen].mean(), 0.0)  # 0 outside of the set
+    exact = EXACT * float(r @ r)
+    members: list[Monomial] = []
+    Q = np.zeros((0, len(r)))  # orthonormal basis of the members
+    while len(members) < T // 4 and r @ r > exact:
+        names = [m for m in dictionary.strongest_each(r[None], factors=factors, limit=WIDE)[0] if m not in members]
+        C = products(dictionary.columns.values, names).T  # (candidates, T)
+        C = np.where(seen, C - C[:, seen].mean(axis=1, keepdims=True), 0.0)
+        weights = np.array([factors[len(m) - 1] for m in names])
+        for _ in range(min(len(names), max(4, len(members)))):
+            best = int(np.argmax(np.abs(C @ r) / weights))
+            q = C[best] - (Q @ C[best]) @ Q
+            norm = float(np.linalg.norm(q))
+            weights[best] = np.inf  # taken
+            if norm <= np.sqrt(SINGULAR * T) or len(members) >= T // 4:  # a copy of what is there
+                continue
+            members.append(names[best])
+            Q = np.vstack([Q, q / norm])
+            r = r - Q[-1] * (Q[-1] @ r)
+        if not names or members[-1] not in names:
+            break  # nothing but copies is left
+    return members
 
 
 class _Stack:
@@ -68,7 +97,7 @@ class _Stack:
     def __init__(
         self, dictionary: Dictionary, values: FloatArray, sets: BoolArray, starts: Sequence[Sequence[Monomial]]
     ) -> None:
-        self.dictionary, self.factors = dictionary, np.array(honest_factors(dictionary))
+        self.dictionary, self.factors = dictionary, honest_factors(dictionary)
         self.one = np.eye(dictionary.degree, dtype=np.intp)
         self.sets = sets.astype(np.float64)  # (B, T)
         self.sizes = self.sets.sum(axis=1)  # (B,)
@@ -81,6 +110,7 @@ class _Stack:
         self.C = np.zeros((*self.y.shape, 0))  # (B, T, p)
         self.A = (self.y**2).sum(axis=1)[:, None, None]  # (B, p + 1, p + 1), the values last
         self.inside = np.zeros((len(self.y), 0), dtype=np.bool_)
+        self.kinds = np.zeros((len(self.y), 0), dtype=np.intp)  # degrees, less 1
         self.start(starts)
 
     def run(self) -> list[Found]:
@@ -93,28 +123,13 @@ class _Stack:
         left = self.A[:, -1, -1] / self.total
         return [Found(*each) for each in zip(map(tuple, members), self.cost().tolist(), left.tolist(), strict=True)]
 
-    def overshoot(self) -> None:
-        """Orthogonal matching pursuit to T/4 monomials; between scans as many are added as there are."""
-        active = self.total > TINY
-        while (active := active & (self.inside.sum(axis=1) < self.sizes // 4) & ~self.is_exact()).any():
-            self.scan(active, WIDE)
-            before = self.inside.sum(axis=1)
-            for _ in range(max(4, int(self.inside.sum(axis=1).max()))):
-                own, right = self.own(), self.A[:, :-1, -1]
-                fits = ~self.inside & (own > SINGULAR * self.sizes[:, None])
-                scores = np.where(fits, np.abs(right) / self.factors[self.kinds], 0.0)
-                new = scores.argmax(axis=1)
-                rows = np.flatnonzero(active & (scores.max(axis=1) > 0) & ~self.is_exact())
-                self.sweep(rows, new[rows])
-            active = active & (self.inside.sum(axis=1) > before)  # else nothing but copies is left
-
     def prune(self) -> None:
         """Backward elimination: drop what the models are better without, a few at once while there are many."""
         k = self.inside.sum(axis=1)
         while True:
             costs, now = self.drops(), self.cost()
             worse = (costs < now[:, None]).sum(axis=1)
-            n = np.where(worse > 0, np.maximum(1, worse // 4), k > self.largest)
+            n = np.where(worse > 0, np.maximum(1, worse // 3), k > self.largest)
             if not n.any():
                 return
             order = costs.argsort(axis=1, kind="stable")
@@ -132,11 +147,11 @@ class _Stack:
 
     # the pools
 
-    def scan(self, active: BoolArray, limit: int = POOL) -> None:
+    def scan(self, active: BoolArray) -> None:
         """Add the monomials that fit the residual of each active set best, of all there are."""
         w = np.where(self.inside, self.A[:, :-1, -1], 0.0)
         r = self.y[active] - np.einsum("btp,bp->bt", self.C[active], w[active])
-        found = iter(self.dictionary.strongest_each(r, factors=self.factors.tolist(), limit=limit))
+        found = iter(self.dictionary.strongest_each(r, factors=self.factors, limit=POOL))
         self.extend([next(found) if yes else [] for yes in active.tolist()])
 
     def extend(self, new: Sequence[Sequence[Monomial]]) -> None:
@@ -185,15 +200,17 @@ class _Stack:
         rows, pivots, d = rows[sound], pivots[sound], d[sound]
         if not len(rows):
             return
-        column = self.A[rows, :, pivots]  # (b, p + 1)
-        A = self.A[rows] - column[:, :, None] * (column / d[:, None])[:, None, :]
+        column = self.A[rows, :, pivots]  # (b, p + 1), a copy
+        A = self.A if len(rows) == len(self.A) else self.A[rows]  # in place, where all are meant
+        A -= column[:, :, None] * (column / d[:, None])[:, None, :]
         sign = np.where(self.inside[rows, pivots], -1.0, 1.0)
         scaled = column * (sign / d)[:, None]
         each = np.arange(len(rows))
         A[each, pivots, :] = scaled
         A[each, :, pivots] = scaled
         A[each, pivots, pivots] = -1 / d
-        self.A[rows] = A
+        if A is not self.A:
+            self.A[rows] = A
         self.inside[rows, pivots] ^= True
 
     def is_exact(self) -> BoolArray:

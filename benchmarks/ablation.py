@@ -1,0 +1,246 @@
+"""What each part of spectral descent is worth: the same problems without it, and with other things in its place.
+
+A score is the share of the way from random search (0) to the best that anything here found (100), over all seeds:
+not a mean of shares, for where random search finds the best on a seed, there is no way to have a share of.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+
+from benchmarks.measure import save, table
+from overtone.optimizers import Harmonica, Optimizer, RandomSearch, SpectralDescent
+from overtone.optimizers.pool import Pool
+from overtone.optimizers.proposals import Walk
+from overtone.optimizers.surrogate import Surrogate
+from overtone.space import Config, Point, Space, boolean, choice, real
+from overtone.spectral.monomials import FloatArray
+
+SEEDS = 10
+NEVER = 10**9
+Objective = Callable[[Config], float | None]
+Problem = tuple[Space, Objective, int, float]  # evaluations, and the noise
+
+
+# problems
+
+
+def _bits(config: Config) -> FloatArray:
+    return np.array([1.0 if value else -1.0 for value in config.values()])
+
+
+def _booleans(n: int) -> Space:
+    return Space({f"x{i}": boolean() for i in range(n)})
+
+
+def planted(seed: int, noise: float = 0.0) -> Problem:
+    """12 monomials of degree 1 to 3 over 50 bits."""
+    rng = np.random.default_rng([1, seed])
+    terms = [(rng.choice(50, int(rng.integers(1, 4)), replace=False), float(rng.normal())) for _ in range(12)]
+    scale = noise * float(np.sqrt(sum(a * a for _, a in terms)))
+    return _booleans(50), lambda c: float(sum(a * _bits(c)[s].prod() for s, a in terms)), 200, scale
+
+
+def near_linear(seed: int) -> Problem:
+    """50 main effects, 25 weaker pairs."""
+    rng = np.random.default_rng([2, seed])
+    a, pairs, b = rng.normal(size=50), rng.integers(50, size=(25, 2)), 0.3 * rng.normal(size=25)
+    return _booleans(50), lambda c: float(a @ _bits(c) + b @ _bits(c)[pairs].prod(axis=1)), 150, 0.0
+
+
+def nk(seed: int) -> Problem:
+    """An NK landscape: 30 bits, each with 3 others."""
+    rng = np.random.default_rng([3, seed])
+    wheel = np.array([[i, *rng.choice(np.delete(np.arange(30), i), 3, replace=False)] for i in range(30)])
+    tables = rng.random((30, 16))
+    return (
+        _booleans(30),
+        lambda c: float(tables[np.arange(30), (_bits(c) > 0)[wheel] @ (1, 2, 4, 8)].mean()),
+        200,
+        0.0,
+    )
+
+
+def max_sat(seed: int) -> Problem:
+    """Weighted clauses of three over 40 bits."""
+    rng = np.random.default_rng([4, seed])
+    variables = np.array([rng.choice(40, 3, replace=False) for _ in range(180)])
+    wanted, weights = rng.choice([-1.0, 1.0], (180, 3)), rng.exponential(size=180)
+    return _booleans(40), lambda c: float(weights @ ~(_bits(c)[variables] == wanted).any(axis=1)), 200, 0.0
+
+
+def mixed(seed: int) -> Problem:
+    """Choices, switches and continuous parameters; some combinations are forbidden, some crash."""
+    rng = np.random.default_rng([5, seed])
+    names = [f"c{i}" for i in range(6)]
+    space = Space(
+        {
+            **{name: choice(list("abcd")) for name in names},
+            **{f"b{i}": boolean() for i in range(12)},
+            **{f"r{i}": real(0, 1) for i in range(3)},
+        },
+        forbid=[{"b0": True, "b1": True}, {"c0": "a", "c1": "b"}],
+    )
+    tables, pair, center, effects = (rng.normal(size=size) for size in ((6, 4), (4, 4), 3, 12))
+
+    def value(c: Any) -> float | None:
+        levels = ["abcd".index(c[name]) for name in names]
+        if c["b2"] == c["b3"] and levels[5] == 0:
+            return None
+        switches = sum(effects[i] * c[f"b{i}"] for i in range(12))
+        bowls = sum(4 * (c[f"r{i}"] - abs(np.tanh(center[i]))) ** 2 for i in range(3))
+        return float(tables[np.arange(6), levels].sum() + pair[levels[2], levels[3]] + switches + bowls)
+
+    return space, value, 200, 0.0
+
+
+PROBLEMS: dict[str, Callable[[int], Problem]] = {
+    "planted": planted,
+    "planted, 30 % noise": partial(planted, noise=0.3),
+    "near-linear": near_linear,
+    "NK": nk,
+    "MaxSAT": max_sat,
+    "mixed": mixed,
+}
+
+
+# variants
+
+Make = Callable[[Space, int, int, list[tuple[Point, float | None]]], Optimizer]  # of the evaluations, and what is told
+Patch = tuple[object, str, Any]
+
+
+def _descent(space: Space, seed: int, n: int, _: object, **settings: Any) -> Optimizer:
+    return SpectralDescent(space, seed, n_evaluations=n, **settings)
+
+
+def _after_stages(n_stages: int, *, known: bool) -> Make:
+    """Harmonica's stages on a fifth of the evaluations each, then descent of what is left of the space."""
+
+    def make(space: Space, seed: int, n: int, told: list[tuple[Point, float | None]]) -> Optimizer:
+        def base(restricted: Space, seed: int) -> Optimizer:
+            left = max(1, n - len(told))
+            return SpectralDescent(restricted, seed, n_evaluations=left, seen=told if known else ())
+
+        return Harmonica(space, seed, n_stages=n_stages, n_samples=n // 5, base=base)
+
+    return make
+
+
+def _thompson(self: Any, n: int, _: float) -> list[Point]:
+    """Each trial is the least point of a draw of the values."""
+    values, vectors = np.linalg.eigh(self._covariance)
+    rng = np.random.default_rng(len(self._points) + self.n_open)
+    picked = []
+    for _ in range(min(n, self.n_open)):
+        draw = self._mean + vectors @ (np.sqrt(np.maximum(values, 0.0)) * rng.standard_normal(len(values)))
+        i = int(np.where(self._open, draw, np.inf).argmin())
+        self._open[i] = False
+        picked.append(self._points[i])
+    return picked
+
+
+_covariance = Surrogate.covariance
+
+
+def _doubtful(self: Surrogate, columns: FloatArray) -> FloatArray:
+    """Twice the standard deviation."""
+    return 4 * _covariance(self, columns)
+
+
+def _constant(module: str, name: str, value: object) -> Patch:
+    return f"overtone.optimizers.{module}", name, value
+
+
+VARIANTS: dict[str, tuple[Make, list[Patch]]] = {
+    "as it is": (_descent, []),
+    "one trial a round": (partial(_descent, batch=1), []),
+    "50 trials a round": (partial(_descent, batch=50), []),
+    "nothing named": (_descent, [_constant("forward", "MOST", 0)]),
+    "degree 1 and 2 only": (_descent, [_constant("forward", "TRIPLES", 0)]),
+    "no remainder": (_descent, [_constant("surrogate", "BETAS", (0.0,))]),
+    "values not clipped": (_descent, [_constant("findings", "CEILING", 1.0)]),
+    "no doubt: least mean": (_descent, [(Surrogate, "covariance", lambda _, columns: np.zeros((len(columns),) * 2))]),
+    "doubt doubled": (_descent, [(Surrogate, "covariance", _doubtful)]),
+    "doubt doubled, one trial a round": (partial(_descent, batch=1), [(Surrogate, "covariance", _doubtful)]),
+    "Thompson draws": (_descent, [(Pool, "pick", _thompson)]),
+    "named at a higher price": (_descent, [_constant("forward", "PRICE", 1.5)]),
+    "no radius": (_descent, [_constant("spectral_descent", "SHRINK", 1)]),
+    "no descents, neighbors only": (_descent, [_constant("proposals", "SWEEPS", 0)]),
+    "no neighbors, descents only": (_descent, [(Walk, "neighbors", lambda self, *_: self.points[:0])]),
+    "no uniform trials later": (_descent, [_constant("spectral_descent", "UNIFORM", NEVER)]),
+    "no repetitions": (_descent, [_constant("spectral_descent", "REPEAT", NEVER)]),
+    "10 % uniform at first": (_descent, [_constant("spectral_descent", "START", 0.1)]),
+    "after two stages": (_after_stages(2, known=True), []),
+    "after two stages, forgotten": (_after_stages(2, known=False), []),
+    "random search": (lambda space, seed, n, _: RandomSearch(space, seed, n_evaluations=n), []),
+}
+
+
+@contextmanager
+def _patched(patches: list[Patch]) -> Iterator[None]:
+    patchers = [
+        patch(f"{where}.{name}", value) if isinstance(where, str) else patch.object(where, name, value)
+        for where, name, value in patches
+    ]
+    for each in patchers:
+        each.start()
+    try:
+        yield
+    finally:
+        for each in patchers:
+            each.stop()
+
+
+def solve(make: Make, problem: Problem, seed: int) -> tuple[float, float]:
+    """The true value of the best configuration, as the optimizer judges it, and the optimizer's CPU seconds."""
+    space, value, n, noise = problem
+    rng = np.random.default_rng(seed)
+    told: list[tuple[Point, float | None]] = []
+    found: list[tuple[float, float, Config]] = []
+    start = time.process_time()
+    optimizer, spent = make(space, seed, n, told), 0.0
+    while len(told) < n and (trials := optimizer.ask(n - len(told))):
+        before = time.process_time()
+        values = [value(trial.config) for trial in trials]
+        spent += time.process_time() - before
+        for trial, true in zip(trials, values, strict=True):
+            seen = None if true is None else true + noise * float(rng.standard_normal())
+            told.append((trial.point, seen))
+            found += [] if seen is None or true is None else [(seen, true, trial.config)]
+            optimizer.tell(trial, seen)
+    seconds = time.process_time() - start - spent
+    judged = getattr(getattr(optimizer, "current", None) or optimizer, "best", None) if noise else None
+    true = (
+        next(t for _, t, config in found if config == judged[0].config) if judged else min(found, key=lambda f: f[0])[1]
+    )
+    return true, seconds
+
+
+def main() -> None:
+    values = np.zeros((len(VARIANTS), len(PROBLEMS), SEEDS))
+    seconds = np.zeros_like(values)
+    for v, (make, patches) in enumerate(VARIANTS.values()):
+        with _patched(patches):
+            for p, problem in enumerate(PROBLEMS.values()):
+                for seed in range(SEEDS):
+                    values[v, p, seed], seconds[v, p, seed] = solve(make, problem(seed), seed)
+    worst, best = values[-1], values.min(axis=0)
+    gained, possible = (worst - values).sum(axis=2), (worst - best).sum(axis=1)  # (variants, problems), (problems,)
+    scores = 100 * gained / possible
+    rows = [
+        [name, *(f"{score:.0f}" for score in scores[v]), f"{scores[v].mean():.1f}", f"{seconds[v].mean():.2f}"]
+        for v, name in enumerate(VARIANTS)
+    ]
+    header = ["variant", *PROBLEMS, "mean", "CPU s"]
+    print(table(header, rows))
+    save("ablation", [dict(zip(header, row, strict=True)) for row in rows])
+
+
+if __name__ == "__main__":
+    main()
