@@ -95,7 +95,7 @@ def test_what_is_left_out_is_automatic(file: Path) -> None:
     assert command(settings).cwd == str(file.parent)
     assert (settings.goal, settings.default, settings.timeout, settings.memory) == ("minimize", None, None, None)
     assert settings.optimizer is None  # `minimize` chooses
-    assert settings.plan.n_evaluations == 6 + 6  # all there is: once by the stages, once by the base
+    assert settings.plan.n_evaluations == 6  # all there is
 
 
 @pytest.mark.parametrize(

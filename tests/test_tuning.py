@@ -3,15 +3,19 @@
 import json
 import os
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import overtone as ot
 from overtone.errors import InputError, RunFailed
 from overtone.optimizers.trial import Base
+from overtone.running.journal import read_history
 from overtone.running.ledger import MemoryLedger, read_ledger
 from overtone.tuning import Recipe, described
 
@@ -70,9 +74,45 @@ def test_a_ledger_goes_on_where_it_stopped(tmp_path: Path) -> None:
 def test_more_evaluations_go_on_with_the_recipe_of_the_start() -> None:
     ledger = MemoryLedger()
     first = run(score, SPACE, n_workers=1, n_evaluations=100, ledger=ledger)
-    assert Recipe(**first.history.settings["recipe"]) == Recipe.automatic(SPACE, 100)
+    assert first.history.settings["recipe"] == {"n_evaluations": 100}
     second = run(score, SPACE, n_workers=1, n_evaluations=400, ledger=ledger)
-    assert second.stages[: len(first.stages)] == first.stages
+    assert second.stages == first.stages
+    assert second.trials[:100] == first.trials
+
+
+def test_a_run_of_before_spectral_descent_goes_on_as_it_began() -> None:
+    ledger = MemoryLedger()
+    old = Recipe.automatic(SPACE, 100)
+    run(score, SPACE, n_workers=1, n_evaluations=90, ledger=ledger, optimizer=old.optimizer())
+    start, *events = ledger.read()
+    begun = MemoryLedger()
+    begun.append({**start, "settings": {**start["settings"], "recipe": asdict(old)}}, *events)
+    longer = run(score, SPACE, n_workers=1, n_evaluations=100, ledger=begun)
+    assert len(longer.trials) == 100
+    assert {record.trial.stage for record in longer.trials} == {"stage 1", "local search"}
+
+
+def test_more_workers_than_a_round_is_said(caplog: pytest.LogCaptureFixture) -> None:
+    run(score, SPACE, n_workers=2, n_evaluations=200, executor=ThreadPoolExecutor(2))
+    assert not caplog.messages
+    run(score, SPACE, n_workers=3, n_evaluations=20, executor=ThreadPoolExecutor(3))
+    assert [message.partition(":")[0] for message in caplog.messages] == [
+        "3 workers, but Automatic asks for 2 trials at a time"
+    ]
+
+
+def test_with_noise_the_best_is_judged_by_more_than_one_value(tmp_path: Path) -> None:
+    def noisy(config: dict[str, Any]) -> float:
+        return score(config) + 3 * float(np.random.default_rng(next(numbers)).standard_normal())
+
+    numbers = count()
+    result = run(noisy, SPACE, n_workers=1, n_evaluations=150, ledger=tmp_path / "noisy.db")
+    assert result.history.judged == result.best.number
+    assert result.best.value > min(r.outcome.value for r in result.trials if r.outcome.value is not None)
+    read = read_history(read_ledger(tmp_path / "noisy.db"))
+    assert read.best == result.history.best
+    longer = run(noisy, SPACE, n_workers=1, n_evaluations=151, ledger=tmp_path / "noisy.db")
+    assert longer.history.judged is not None
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,11 @@
 """`minimize`: tune a Python function on any number of workers, and `Result`: what came of it."""
 
+import logging
 import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 
 from overtone import report
 from overtone.errors import InputError, RunFailed
+from overtone.optimizers.automatic import Automatic
 from overtone.optimizers.given import Given, GivenFirst, checked_config
 from overtone.optimizers.harmonica import Harmonica, automatic_samples
 from overtone.optimizers.local_search import LocalSearch
@@ -27,6 +29,8 @@ from overtone.running.workers import InProcess, Workers
 from overtone.space import Config, Space
 from overtone.space import Value as Level
 
+logger = logging.getLogger(__name__)
+STAGES_WORTH = 4  # evaluations in all if nobody says, in samples of a stage of Harmonica
 N_STAGES = 3
 BASE_SHARE = 0.25  # of the evaluations, for the base optimizer
 ENDLESS = 10**9  # evaluations of a base that the run's own limit ends
@@ -119,12 +123,13 @@ def minimize(
         raise InputError(f"`progress` must be True, False or a Progress, but got {progress!r}")
     with ExitStack() as stack:
         kept = _opened(ledger, stack)
-        recipe = _recipe(kept) or Recipe.automatic(space, n_evaluations)
-        make = optimizer or recipe.optimizer()
-        most = recipe.n_evaluations if optimizer is None and n_evaluations is None else n_evaluations
+        recipe = None if optimizer else _recipe(kept) or automatic_recipe(space, n_evaluations)
+        make, usual = (optimizer, None) if optimizer else _cooked(recipe or {})
+        most = usual if n_evaluations is None else n_evaluations
         optimizing = make(space, seed)
         started, today = _after_default(optimizing, space, default)
         workers, n = _workers(executor, n_workers, timeout, memory, stack)
+        _say_who_waits(optimizing, n)
         about = {"seed": seed, "optimizer": described(make), "objective": described(objective)}
         history = run(
             started,
@@ -141,7 +146,7 @@ def minimize(
                 **about,
                 "full_budget": full_budget(optimizing),
                 "n_workers": n,
-                "recipe": asdict(recipe) if optimizer is None else None,
+                "recipe": recipe,
                 "version": version("overtone"),
                 **(settings or {}),
             },
@@ -169,7 +174,7 @@ def _check_kinds(objective: object, space: object, optimizer: object, executor: 
 
 @dataclass(frozen=True)
 class Recipe:
-    """How Harmonica spends the evaluations when nobody says: stages of samples first, local search on what is left."""
+    """How Harmonica spends evaluations when nobody says: stages of samples first, local search on what is left."""
 
     n_samples: int
     n_stages: int
@@ -195,11 +200,39 @@ class Recipe:
         return round(self.n_samples * self.n_stages / (1 - BASE_SHARE))
 
 
-def _recipe(ledger: Ledger) -> Recipe | None:
+def automatic_recipe(space: Space, n_evaluations: int | None) -> dict[str, int]:
+    """What `minimize` does if nobody says, as plain data: so many evaluations of `Automatic`."""
+    if n_evaluations is not None:
+        return {"n_evaluations": check_whole("n_evaluations", n_evaluations)}
+    return {"n_evaluations": STAGES_WORTH * automatic_samples(space)}
+
+
+def _recipe(ledger: Ledger) -> dict[str, int] | None:
     """The one that a run was started with: it goes on with that, however many evaluations there are now."""
     start = next(iter(ledger.read()), None)
-    known = None if start is None else start["settings"].get("recipe")
-    return None if known is None else Recipe(**known)
+    known: dict[str, int] | None = None if start is None else start["settings"].get("recipe")
+    return known
+
+
+def _cooked(recipe: Mapping[str, int]) -> tuple[Base, int]:
+    """(space, seed) -> what the recipe says, and how many evaluations it is made for."""
+    if "n_samples" in recipe:  # of a time before spectral descent
+        stages = Recipe(**recipe)
+        return stages.optimizer(), stages.n_evaluations
+    return partial(Automatic, n_evaluations=recipe["n_evaluations"], goes_on=True), recipe["n_evaluations"]
+
+
+def _say_who_waits(optimizer: Optimizer, n_workers: int) -> None:
+    """The answer is the same for any number of workers, so a round is no larger than the budget makes it."""
+    batch = getattr(optimizer, "batch", n_workers)
+    if n_workers > batch:
+        logger.warning(
+            "%d workers, but %s asks for %d trials at a time: the others wait. More evaluations make larger rounds; "
+            "or choose them yourself, by optimizer=partial(SpectralDescent, n_evaluations=..., batch=...)",
+            n_workers,
+            type(optimizer).__name__,
+            batch,
+        )
 
 
 def _after_default(

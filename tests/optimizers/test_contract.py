@@ -20,6 +20,7 @@ from overtone.optimizers import (
     SuccessiveHalving,
     Trial,
 )
+from overtone.optimizers.automatic import Automatic
 from overtone.optimizers.given import Given, GivenFirst
 from overtone.optimizers.sampling import key
 from overtone.optimizers.spectral_descent import SpectralDescent
@@ -45,6 +46,7 @@ OPTIMIZERS: dict[str, Callable[[Space, int], Optimizer]] = {
     "harmonica-local": partial(harmonica, base=partial(LocalSearch, n_evaluations=20), budget=1.0),
     "descent": partial(SpectralDescent, n_evaluations=60),
     "descent-sequential": partial(SpectralDescent, n_evaluations=20, batch=1, budget=1.0),
+    "automatic": partial(Automatic, n_evaluations=60),
     "given": given_first,
     "harmonica-halving": partial(harmonica, n_stages=1, base=partial(SuccessiveHalving, n_configurations=9)),
 }

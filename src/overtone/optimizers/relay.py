@@ -14,6 +14,7 @@ class Relay:
         self._book = Book()
         self._inner: list[Trial] = []  # each trial as its own optimizer knows it
         self.current = next(legs, None)
+        self._last = self.current  # of which the last trial was
 
     def ask(self, n: int = 1) -> list[Trial]:
         """Up to n trials of the current optimizer, or of the next once that is done."""
@@ -23,6 +24,7 @@ class Relay:
         while self.current is not None:
             for trial in self.current.ask(1):
                 self._inner.append(trial)
+                self._last = self.current
                 return self._book.out(dict(trial.config), trial.point, trial.budget, trial.stage)
             if not self.current.done:
                 return None
@@ -39,6 +41,12 @@ class Relay:
     def _hand_over(self) -> None:
         while self.current is not None and self.current.done:
             self.current = next(self._legs, None)
+
+    @property
+    def judged(self) -> Trial | None:
+        """The best trial as the last optimizer judges it, if single values are not to be trusted; else None."""
+        inner: Trial | None = getattr(self._last, "judged", None)
+        return next((trial for trial, own in zip(self._book.trials, self._inner, strict=True) if own is inner), None)
 
     @property
     def done(self) -> bool:

@@ -132,6 +132,12 @@ class SpectralDescent:
             ranked = self._ranked(None if samples is None else fit(samples))
         return next(((row.trial, row.mean) for row in ranked if row.trial is not None), None)
 
+    @property
+    def judged(self) -> Trial | None:
+        """The trial of the best configuration if there is noise: then the lowest single value is a matter of luck."""
+        best = self.best if self._findings.is_noisy else None
+        return None if best is None else best[0]
+
     # one round
 
     def _propose(self, n: int) -> list[Point]:

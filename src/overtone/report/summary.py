@@ -34,6 +34,12 @@ class Overview:
     default: float | None  # None: there is none, or its trial is not back, or it failed
     improvement: float | None  # on the default, in the direction of the goal; None if there is nothing to compare
 
+    @property
+    def otherwise(self) -> str:
+        """What decided the parameters of the best configuration that no stage did."""
+        is_drawn = not self.best_stage or self.best_stage.startswith(("stage", "random search", "bracket"))
+        return "chance" if is_drawn else self.best_stage
+
 
 @dataclass(frozen=True)
 class Setting:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from overtone.report import words
 from overtone.report.stages import Spread
-from overtone.report.summary import Setting, Summary, summarize
+from overtone.report.summary import Overview, Setting, Summary, summarize
 from overtone.report.verdict import verdict
 from overtone.running.record import History
 
@@ -55,14 +55,14 @@ def _best(summary: Summary) -> Iterator[str]:
     title = "Best configuration" + (", where it differs from the default" if has_default else "")
     # what a stage decided comes first: the rest is as it was drawn
     order = sorted(settings, key=lambda setting: setting.decided.stage if setting.decided else len(summary.stages) + 1)
-    yield from _table(title, heads, [_setting(setting, has_default) for setting in order], 2 * MOST)
+    yield from _table(title, heads, [_setting(setting, summary.overview) for setting in order], 2 * MOST)
 
 
-def _setting(setting: Setting, has_default: bool) -> list[str]:
+def _setting(setting: Setting, run: Overview) -> list[str]:
     value = words.cut(words.value(setting.value), 24) if setting.is_active else "(not active)"
     default = words.cut(words.value(setting.default), 24) if setting.is_in_default else "-"
-    decided = f"stage {setting.decided.stage}" if setting.decided else "chance"
-    return [setting.parameter, value, *([default] if has_default else []), decided]
+    decided = f"stage {setting.decided.stage}" if setting.decided else run.otherwise
+    return [setting.parameter, value, *([default] if run.has_default else []), decided]
 
 
 def _stages(summary: Summary) -> Iterator[str]:

@@ -59,9 +59,9 @@ def stage_event(stage: Stage) -> Event:
     return _through_json({"kind": "stage", **stage.to_dict()})
 
 
-def end_event(reason: str) -> Event:
-    """The run ended; it may go on later."""
-    return {"kind": "end", "reason": reason}
+def end_event(reason: str, judged: int | None = None) -> Event:
+    """The run ended; it may go on later. judged: the number of the best trial, if not simply that of the best value."""
+    return {"kind": "end", "reason": reason} | ({} if judged is None else {"judged": judged})
 
 
 def _finite(number: float | None) -> float | None:
@@ -104,9 +104,9 @@ def read_history(events: Iterable[Event]) -> History:
     trials: dict[int, Trial] = {}
     records: dict[int, Record] = {}
     stages: list[Stage] = []
-    stopped = ""
+    stopped, judged = "", None
     for event in rest:
-        kind, stopped = event["kind"], ""
+        kind, stopped, judged = event["kind"], "", None
         if kind == "ask":
             trials[event["number"]] = read_trial(event)
         elif kind == "tell":
@@ -114,7 +114,7 @@ def read_history(events: Iterable[Event]) -> History:
         elif kind == "stage":
             stages.append(Stage.from_dict({name: value for name, value in event.items() if name != "kind"}))
         elif kind == "end":
-            stopped = event["reason"]
+            stopped, judged = event["reason"], event.get("judged")
     return History(
         Space.from_dict(start["space"]),
         tuple(records[number] for number in sorted(records)),
@@ -123,6 +123,7 @@ def read_history(events: Iterable[Event]) -> History:
         start["default"],
         start["settings"],
         stopped,
+        judged,
     )
 
 

@@ -48,10 +48,14 @@ class History:
     default: Config | None = None  # what the user has today, if given; its trial has the stage "default"
     settings: Mapping[str, Any] = field(default_factory=dict)  # seed, optimizer, objective, ...: what was asked for
     stopped: str = ""  # why the run ended; "" while it is going
+    judged: int | None = None  # the best trial, if the optimizer found that single values are not to be trusted
 
     @property
     def best(self) -> Record | None:
-        """The best value at the largest budget; the first of equals."""
+        """The best value at the largest budget, the first of equals; or what the optimizer judged to be the best."""
+        for record in self.records:
+            if record.trial.number == self.judged and record.outcome.value is not None:
+                return record
         told = [record for record in self.records if record.outcome.value is not None]
         full = max(map(self._budget, told), default=0.0)
         return min((record for record in told if self._budget(record) == full), key=self._rank, default=None)

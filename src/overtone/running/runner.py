@@ -66,15 +66,22 @@ def run(
     """
     loop = _Loop(optimizer, objective, executor, n_workers, ledger, limits, retries, goal, progress or Quiet())
     loop.begin(start_event(space, settings, goal, default))
-    stopped = "failed"
+    stopped, judged = "failed", None
     try:
         stopped = _reason(loop)
-        ledger.append(end_event(stopped))
+        judged = _judged(optimizer)
+        ledger.append(end_event(stopped, judged))
     finally:
         loop.stop(stopped)
         loop.progress.end(stopped)
     records = tuple(sorted(loop.tally.records, key=lambda record: record.trial.number))
-    return History(space, records, tuple(loop.stages), goal, default, dict(settings), stopped)
+    return History(space, records, tuple(loop.stages), goal, default, dict(settings), stopped, judged)
+
+
+def _judged(optimizer: Optimizer) -> int | None:
+    """The number of the best trial, by an optimizer that found that there is noise."""
+    trial: Trial | None = getattr(optimizer, "judged", None)
+    return None if trial is None else trial.number
 
 
 def _reason(loop: "_Loop") -> str:

@@ -1,17 +1,18 @@
 """What a run is going to do, as far as it is known before."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
-from functools import partial
+from dataclasses import dataclass, replace
 from math import ceil
 
+from overtone.optimizers.automatic import Automatic
 from overtone.optimizers.halving import Hyperband, SuccessiveHalving
 from overtone.optimizers.harmonica import Harmonica
 from overtone.optimizers.local_search import LocalSearch
 from overtone.optimizers.random_search import RandomSearch
+from overtone.optimizers.spectral_descent import SpectralDescent
 from overtone.optimizers.trial import Optimizer
 from overtone.space import Space
-from overtone.tuning import ENDLESS, Recipe
+from overtone.tuning import automatic_recipe
 
 
 @dataclass(frozen=True)
@@ -49,8 +50,7 @@ class Plan:
 
 def automatic_plan(space: Space, n_evaluations: int | None) -> Plan:
     """The plan of `minimize`, if nobody chooses an optimizer."""
-    recipe = Recipe.automatic(space, n_evaluations)
-    return plan_of(Harmonica(space, **asdict(recipe), base=partial(LocalSearch, n_evaluations=ENDLESS)), space)
+    return plan_of(Automatic(space, **automatic_recipe(space, n_evaluations)), space)
 
 
 def plan_of(optimizer: Optimizer, space: Space) -> Plan:
@@ -70,6 +70,11 @@ def _parts(optimizer: Optimizer, space: Space) -> Sequence[Part]:
             for i, rungs in enumerate(brackets)
             for rung in rungs
         ]
+    if isinstance(optimizer, Automatic):
+        left = optimizer.n_evaluations - optimizer.n_samples
+        return Plan((Part("stage 1", optimizer.n_samples), Part("spectral descent", left))).limited(most).parts
+    if isinstance(optimizer, SpectralDescent):
+        return [Part("spectral descent", int(min(optimizer.n_evaluations, most)))]
     if isinstance(optimizer, RandomSearch | LocalSearch):
         name = "random search" if isinstance(optimizer, RandomSearch) else "local search"
         return [Part(name, int(min(optimizer.n_evaluations, most)))]

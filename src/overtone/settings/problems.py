@@ -20,6 +20,7 @@ TABLES: Mapping[tuple[str, ...], type[tables.Table]] = {
     ("harmonica",): tables.HarmonicaTable,
     ("random_search",): tables.RandomSearchTable,
     ("local_search",): tables.LocalSearchTable,
+    ("spectral_descent",): tables.SpectralDescentTable,
     ("hyperband",): tables.HyperbandTable,
     ("successive_halving",): tables.SuccessiveHalvingTable,
     ("run",): tables.RunTable,

@@ -22,7 +22,7 @@ from overtone.settings.plan import Part, Plan, automatic_plan, plan_of
 from overtone.settings.problems import Problems
 from overtone.settings.tables import FileTable, RunTable
 from overtone.space import Config, Space
-from overtone.tuning import Recipe
+from overtone.tuning import automatic_recipe
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def _plan(tables: FileTable, optimizer: Base | None, space: Space) -> Plan:
     most = tables.run.evaluations
     planned = automatic_plan(space, most) if optimizer is None else plan_of(optimizer(space, tables.run.seed), space)
     plan = Plan((*[Part("default", 1)] * (tables.default is not None), *planned.parts))
-    most = Recipe.automatic(space, None).n_evaluations if most is None and optimizer is None else most
+    most = automatic_recipe(space, None)["n_evaluations"] if most is None and optimizer is None else most
     return plan if most is None else plan.limited(most)
 
 

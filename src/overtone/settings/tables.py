@@ -30,7 +30,7 @@ Clause = Annotated[dict[str, Any], BeforeValidator(lambda given: _checked_clause
 Group = Annotated[
     Annotated[str, Tag(TEXT)] | Annotated[list[str], Tag(LIST), Field(min_length=1)], Discriminator(_form)
 ]
-Base = Literal["random_search", "local_search", "hyperband", "successive_halving"]
+Base = Literal["random_search", "local_search", "spectral_descent", "hyperband", "successive_halving"]
 
 
 def _checked_scalar(given: Any) -> Scalar:
@@ -120,6 +120,12 @@ class LocalSearchTable(RandomSearchTable):
     """The same."""
 
 
+class SpectralDescentTable(RandomSearchTable):
+    """The same, and how many a round."""
+
+    batch: Whole | None = None
+
+
 class HyperbandTable(Table):
     """The largest budget, and how steeply it falls."""
 
@@ -153,10 +159,11 @@ class FileTable(Table):
     space: Annotated[dict[str, ParameterTable], Field(min_length=1)]
     forbid: list[Clause] = Field(default_factory=list)
     default: dict[str, Level] | None = None
-    optimizer: Literal["harmonica", "random_search", "local_search", "hyperband", "successive_halving"] = "harmonica"
+    optimizer: Literal["automatic", "harmonica"] | Base = "automatic"
     harmonica: HarmonicaTable | None = None
     random_search: RandomSearchTable | None = None
     local_search: LocalSearchTable | None = None
+    spectral_descent: SpectralDescentTable | None = None
     hyperband: HyperbandTable | None = None
     successive_halving: SuccessiveHalvingTable | None = None
     run: RunTable = RunTable()
