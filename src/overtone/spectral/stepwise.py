@@ -26,6 +26,7 @@ from overtone.spectral.lasso import honest_factors
 from overtone.spectral.monomials import FloatArray, IntArray, Monomial, products
 
 POOL = 24  # monomials that a scan adds to a pool
+FEW = 64  # monomials that are few enough for all of them to be in the pools
 WIDE = 60  # the same for matching pursuit, which takes more at once
 SINGULAR = 1e-6  # of T: a column of which no more than this is new is a copy of others
 TINY = float(np.finfo(np.float64).tiny)  # a sum of squares that is none
@@ -106,6 +107,8 @@ class _Stack:
         self.prices = _stacked([prices(tuple(dictionary.counts), int(T)) for T in self.sizes])  # (B, D, k)
         spare = self.sizes.astype(np.intp) - 2
         self.largest = np.clip(spare // 3, np.minimum(1, spare), None)  # members of a model
+        n_monomials = sum(dictionary.counts[1:])
+        self.limit = n_monomials if n_monomials <= FEW else POOL
         self.names: list[list[Monomial]] = [[] for _ in self.y]
         self.C = np.zeros((*self.y.shape, 0))  # (B, T, p)
         self.A = (self.y**2).sum(axis=1)[:, None, None]  # (B, p + 1, p + 1), the values last
@@ -118,7 +121,7 @@ class _Stack:
         active = (self.total > TINY) & (self.largest > 0)  # sets of equal values are done
         while (active := active & ~self.is_exact()).any():
             self.scan(active)
-            active = self.improve(active)
+            active = self.improve(active) & (self.limit == POOL)  # else the pools hold all there is
         members = (compress(names, inside) for names, inside in zip(self.names, self.inside.tolist(), strict=True))
         left = self.A[:, -1, -1] / self.total
         return [Found(*each) for each in zip(map(tuple, members), self.cost().tolist(), left.tolist(), strict=True)]
@@ -151,7 +154,7 @@ class _Stack:
         """Add the monomials that fit the residual of each active set best, of all there are."""
         w = np.where(self.inside, self.A[:, :-1, -1], 0.0)
         r = self.y[active] - np.einsum("btp,bp->bt", self.C[active], w[active])
-        found = iter(self.dictionary.strongest_each(r, factors=self.factors, limit=POOL))
+        found = iter(self.dictionary.strongest_each(r, factors=self.factors, limit=self.limit))
         self.extend([next(found) if yes else [] for yes in active.tolist()])
 
     def extend(self, new: Sequence[Sequence[Monomial]]) -> None:
