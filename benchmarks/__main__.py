@@ -3,7 +3,19 @@
 import sys
 from collections.abc import Callable
 
-from benchmarks import forbidden, growth, ledger, optuna_sampler, overhead, paper, recovery, scale, speed, trees
+from benchmarks import (
+    ablation,
+    forbidden,
+    growth,
+    ledger,
+    optuna_sampler,
+    overhead,
+    paper,
+    recovery,
+    scale,
+    speed,
+    trees,
+)
 from benchmarks.search import command as search
 
 PARTS: dict[str, Callable[[], object]] = {
@@ -17,6 +29,7 @@ PARTS: dict[str, Callable[[], object]] = {
     "optuna_sampler": optuna_sampler.main,
     "forbidden": forbidden.main,
     "paper": paper.main,
+    "ablation": ablation.main,
     "search": search.main,
 }
 

@@ -1,13 +1,15 @@
 """What each part of spectral descent is worth: the same problems without it, and with other things in its place.
 
-A score is the share of the way from random search (0) to the best that anything here found (100), over all seeds:
-not a mean of shares, for where random search finds the best on a seed, there is no way to have a share of.
+A problem is a family of functions, one for each seed. Its score is the way from what random search finds to what a
+variant finds, summed over the seeds, in per cent of that to the best that any variant finds: not a mean of shares,
+for where random search finds the best on a seed, there is no way to have a share of.
 """
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from itertools import product
 from typing import Any
 from unittest.mock import patch
 
@@ -15,7 +17,7 @@ import numpy as np
 
 from benchmarks.measure import save, table
 from overtone.optimizers import Harmonica, Optimizer, RandomSearch, SpectralDescent
-from overtone.optimizers.pool import Pool
+from overtone.optimizers.binary_walk import BinaryWalk
 from overtone.optimizers.proposals import Walk
 from overtone.optimizers.surrogate import Surrogate
 from overtone.space import Config, Point, Space, boolean, choice, real
@@ -23,6 +25,7 @@ from overtone.spectral.monomials import FloatArray
 
 SEEDS = 10
 NEVER = 10**9
+OTHER_PRICE = 1.5
 Objective = Callable[[Config], float | None]
 Problem = tuple[Space, Objective, int, float]  # evaluations, and the noise
 
@@ -119,30 +122,17 @@ def _descent(space: Space, seed: int, n: int, _: object, **settings: Any) -> Opt
     return SpectralDescent(space, seed, n_evaluations=n, **settings)
 
 
-def _after_stages(n_stages: int, *, known: bool) -> Make:
-    """Harmonica's stages on a fifth of the evaluations each, then descent of what is left of the space."""
+def _after_stages(n_stages: int) -> Make:
+    """Harmonica's stages on a fifth of the evaluations each, then descent of what is left, knowing them."""
 
     def make(space: Space, seed: int, n: int, told: list[tuple[Point, float | None]]) -> Optimizer:
         def base(restricted: Space, seed: int) -> Optimizer:
             left = max(1, n - len(told))
-            return SpectralDescent(restricted, seed, n_evaluations=left, seen=told if known else ())
+            return SpectralDescent(restricted, seed, n_evaluations=left, seen=told)
 
         return Harmonica(space, seed, n_stages=n_stages, n_samples=n // 5, base=base)
 
     return make
-
-
-def _thompson(self: Any, n: int, _: float) -> list[Point]:
-    """Each trial is the least point of a draw of the values."""
-    values, vectors = np.linalg.eigh(self._covariance)
-    rng = np.random.default_rng(len(self._points) + self.n_open)
-    picked = []
-    for _ in range(min(n, self.n_open)):
-        draw = self._mean + vectors @ (np.sqrt(np.maximum(values, 0.0)) * rng.standard_normal(len(values)))
-        i = int(np.where(self._open, draw, np.inf).argmin())
-        self._open[i] = False
-        picked.append(self._points[i])
-    return picked
 
 
 _covariance = Surrogate.covariance
@@ -157,28 +147,27 @@ def _constant(module: str, name: str, value: object) -> Patch:
     return f"overtone.optimizers.{module}", name, value
 
 
+_NO_NEIGHBORS: list[Patch] = [(kind, "neighbors", lambda self, *_: self.points[:0]) for kind in (Walk, BinaryWalk)]
+_NO_DESCENTS = [_constant(module, "SWEEPS", 0) for module in ("proposals", "binary_walk")]
+
 VARIANTS: dict[str, tuple[Make, list[Patch]]] = {
+    "random search": (lambda space, seed, n, _: RandomSearch(space, seed, n_evaluations=n), []),
     "as it is": (_descent, []),
-    "one trial a round": (partial(_descent, batch=1), []),
+    "8 trials a round": (partial(_descent, batch=8), []),
     "50 trials a round": (partial(_descent, batch=50), []),
+    "no remainder": (_descent, [_constant("surrogate", "BETAS", (0.0,))]),
     "nothing named": (_descent, [_constant("forward", "MOST", 0)]),
     "degree 1 and 2 only": (_descent, [_constant("forward", "TRIPLES", 0)]),
-    "no remainder": (_descent, [_constant("surrogate", "BETAS", (0.0,))]),
-    "values not clipped": (_descent, [_constant("findings", "CEILING", 1.0)]),
+    "named at a higher price": (_descent, [_constant("forward", "PRICE", OTHER_PRICE)]),
     "no doubt: least mean": (_descent, [(Surrogate, "covariance", lambda _, columns: np.zeros((len(columns),) * 2))]),
     "doubt doubled": (_descent, [(Surrogate, "covariance", _doubtful)]),
-    "doubt doubled, one trial a round": (partial(_descent, batch=1), [(Surrogate, "covariance", _doubtful)]),
-    "Thompson draws": (_descent, [(Pool, "pick", _thompson)]),
-    "named at a higher price": (_descent, [_constant("forward", "PRICE", 1.5)]),
     "no radius": (_descent, [_constant("spectral_descent", "SHRINK", 1)]),
-    "no descents, neighbors only": (_descent, [_constant("proposals", "SWEEPS", 0)]),
-    "no neighbors, descents only": (_descent, [(Walk, "neighbors", lambda self, *_: self.points[:0])]),
-    "no uniform trials later": (_descent, [_constant("spectral_descent", "UNIFORM", NEVER)]),
+    "values not clipped": (_descent, [_constant("findings", "CEILING", 1.0)]),
     "no repetitions": (_descent, [_constant("spectral_descent", "REPEAT", NEVER)]),
-    "10 % uniform at first": (_descent, [_constant("spectral_descent", "START", 0.1)]),
-    "after two stages": (_after_stages(2, known=True), []),
-    "after two stages, forgotten": (_after_stages(2, known=False), []),
-    "random search": (lambda space, seed, n, _: RandomSearch(space, seed, n_evaluations=n), []),
+    "no uniform trials later": (_descent, [_constant("spectral_descent", "UNIFORM", NEVER)]),
+    "neighbors only": (_descent, _NO_DESCENTS),
+    "descents only": (_descent, _NO_NEIGHBORS),
+    "after two stages of Harmonica": (_after_stages(2), []),
 }
 
 
@@ -222,24 +211,37 @@ def solve(make: Make, problem: Problem, seed: int) -> tuple[float, float]:
     return true, seconds
 
 
-def main() -> None:
-    values = np.zeros((len(VARIANTS), len(PROBLEMS), SEEDS))
+def measure(seeds: Sequence[int]) -> tuple[FloatArray, FloatArray]:
+    """True values of the answers, and the optimizer's CPU seconds.  # each (variants, problems, seeds)"""
+    values = np.zeros((len(VARIANTS), len(PROBLEMS), len(seeds)))
     seconds = np.zeros_like(values)
     for v, (make, patches) in enumerate(VARIANTS.values()):
         with _patched(patches):
-            for p, problem in enumerate(PROBLEMS.values()):
-                for seed in range(SEEDS):
-                    values[v, p, seed], seconds[v, p, seed] = solve(make, problem(seed), seed)
-    worst, best = values[-1], values.min(axis=0)
-    gained, possible = (worst - values).sum(axis=2), (worst - best).sum(axis=1)  # (variants, problems), (problems,)
-    scores = 100 * gained / possible
+            for (p, problem), (i, seed) in product(enumerate(PROBLEMS.values()), enumerate(seeds)):
+                values[v, p, i], seconds[v, p, i] = solve(make, problem(seed), seed)
+    return values, seconds
+
+
+def scores_of(values: FloatArray) -> FloatArray:
+    """Per cent of the way from random search, the first variant, to the best of all.  # (variants, problems)"""
+    random, best = values[0], values.min(axis=0)  # of each instance
+    return np.asarray(100 * (random - values).sum(axis=2) / (random - best).sum(axis=1))
+
+
+def report(values: FloatArray, seconds: FloatArray) -> None:
+    """A table, and the same as data."""
+    scores = scores_of(values)
     rows = [
-        [name, *(f"{score:.0f}" for score in scores[v]), f"{scores[v].mean():.1f}", f"{seconds[v].mean():.2f}"]
+        [name, *(f"{each:.0f}" for each in scores[v]), f"{scores[v].mean():.1f}", f"{seconds[v].mean():.2f}"]
         for v, name in enumerate(VARIANTS)
     ]
     header = ["variant", *PROBLEMS, "mean", "CPU s"]
     print(table(header, rows))
     save("ablation", [dict(zip(header, row, strict=True)) for row in rows])
+
+
+def main(seeds: int = SEEDS) -> None:
+    report(*measure(range(seeds)))
 
 
 if __name__ == "__main__":

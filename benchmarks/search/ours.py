@@ -15,7 +15,6 @@ from overtone.optimizers import (
     SuccessiveHalving,
 )
 from overtone.optimizers.automatic import Automatic
-from overtone.tuning import automatic_recipe
 
 SEQUENTIAL_BATCH = 8  # of spectral descent when one trial runs at a time: a fit for each single one costs too much
 ETA = 3
@@ -25,7 +24,7 @@ LARGE = 200  # units from which on the paper's degree of 3 is lowered to 2
 
 def automatic(problem: Problem, seed: int, _W: int) -> Asked:
     """What `ot.minimize` does when nothing is set. The one place to change when that changes."""
-    return Asked(Automatic(problem.space, seed, **automatic_recipe(problem.space, problem.n_evaluations)))
+    return Asked(Automatic(problem.space, seed, n_evaluations=problem.n_evaluations))
 
 
 def random_search(factor: int, problem: Problem, seed: int, _W: int) -> Asked:

@@ -7,6 +7,7 @@ import pytest
 
 from overtone.errors import InputError
 from overtone.optimizers import LocalSearch, RandomSearch, Trial
+from overtone.optimizers.binary_walk import BinaryWalk
 from overtone.optimizers.forward import Samples
 from overtone.optimizers.pool import Pool
 from overtone.optimizers.proposals import Neighborhood, Walk
@@ -110,11 +111,19 @@ def fitted(space: Space) -> tuple[Neighborhood, Surrogate, FloatArray]:
     return near, fit(Samples(V, near.groups, y, np.ones(90))), points
 
 
-@pytest.mark.parametrize("space", [booleans(9), mixed()], ids=["booleans", "mixed"])
-def test_a_walk_knows_the_fit_at_its_points(space: Space) -> None:
+switches = Space({f"x{i}": boolean() for i in range(9)}, forbid=[{"x0": True, "x8": True}])
+WALKS = pytest.mark.parametrize(
+    ("kind", "space"),
+    [(Walk, booleans(9)), (Walk, mixed()), (BinaryWalk, booleans(9)), (BinaryWalk, switches)],
+    ids=["booleans", "mixed", "binary", "binary, some forbidden"],
+)
+
+
+@WALKS
+def test_a_walk_knows_the_fit_at_its_points(kind: type[Walk] | type[BinaryWalk], space: Space) -> None:
     near, surrogate, points = fitted(space)
-    walk = Walk(near, surrogate, points[:7])
-    before = walk.values
+    walk = kind(near, surrogate, points[:7])
+    before = walk.values.copy()
     walk.descend(2)
     assert (walk.values <= before).all()
     assert (walk.values < before).any()
@@ -124,10 +133,10 @@ def test_a_walk_knows_the_fit_at_its_points(space: Space) -> None:
     assert all(near.contains(tuple(point)) for point in walk.points.tolist())
 
 
-@pytest.mark.parametrize("space", [booleans(9), mixed()], ids=["booleans", "mixed"])
-def test_a_descent_ends_where_no_neighbor_is_better(space: Space) -> None:
+@WALKS
+def test_a_descent_ends_where_no_neighbor_is_better(kind: type[Walk] | type[BinaryWalk], space: Space) -> None:
     near, surrogate, points = fitted(space)
-    walk = Walk(near, surrogate, points[:5])
+    walk = kind(near, surrogate, points[:5])
     walk.descend(len(near.places))
     for end, value in zip(walk.points, walk.values, strict=True):
         inside = [each for each in near.around(end) if near.contains(tuple(each.tolist()))]
@@ -136,9 +145,10 @@ def test_a_descent_ends_where_no_neighbor_is_better(space: Space) -> None:
         )  # continuous ones have finer steps there
 
 
-def test_the_best_neighbors() -> None:
+@pytest.mark.parametrize("kind", [Walk, BinaryWalk])
+def test_the_best_neighbors(kind: type[Walk] | type[BinaryWalk]) -> None:
     near, surrogate, points = fitted(booleans(9))
-    found = Walk(near, surrogate, points[:3]).neighbors(4, np.array([0, 1]))
+    found = kind(near, surrogate, points[:3]).neighbors(4, np.array([0, 1]))
     every = np.concatenate([near.around(point) for point in points[:2]])
     assert surrogate(found) == pytest.approx(np.sort(surrogate(every))[:4])
 

@@ -23,11 +23,12 @@ class Row:
     point: Point
     trial: Trial | None  # None: it was known before
     values: list[float] = field(default_factory=list)
+    mean: float = math.inf  # of the values; infinite if every trial failed
 
-    @property
-    def mean(self) -> float:
-        """Of the values; infinite if every trial failed."""
-        return math.fsum(value / len(self.values) for value in self.values) if self.values else math.inf
+    def add(self, value: float) -> None:
+        """One more; in which order does not matter."""
+        self.values.append(value)
+        self.mean = math.fsum(each / len(self.values) for each in self.values)
 
 
 class Findings:
@@ -37,6 +38,7 @@ class Findings:
         self.rows: dict[object, Row] = {}
         self._keys: list[object] = []  # of the trials, by number
         self._repeated: list[Row] = []
+        self._noise: float | None = None
         self.low, self.high = 0.0, 1.0  # of the last samples
 
     def out(self, key: object, trial: Trial) -> None:
@@ -49,15 +51,17 @@ class Findings:
         """What came of it."""
         if value is not None:
             row = self.rows[self._keys[trial.number]]
-            row.values.append(value)
+            row.add(value)
             if len(row.values) == 2:
                 self._repeated.append(row)
+            if len(row.values) > 1:
+                self._noise = None
 
     def before(self, key: object, point: Point, value: Value) -> None:
         """What was known before the first trial."""
         row = self.rows.setdefault(key, Row(point, None))
         if value is not None:
-            row.values.append(value)
+            row.add(value)
 
     def known(self) -> list[Row]:
         """The rows that have a value."""
@@ -91,9 +95,10 @@ class Findings:
     @property
     def noise(self) -> float | None:
         """The standard deviation of repeated values, pooled; None if nothing came back twice."""
-        repeated = [row.values for row in self._repeated]
-        freedom = sum(len(values) - 1 for values in repeated)
-        return math.sqrt(sum(float(np.var(v)) * len(v) for v in repeated) / freedom) if repeated else None
+        if self._noise is None and self._repeated:
+            squares = math.fsum((value - row.mean) ** 2 for row in self._repeated for value in row.values)
+            self._noise = math.sqrt(squares / sum(len(row.values) - 1 for row in self._repeated))
+        return self._noise
 
     @property
     def is_noisy(self) -> bool:

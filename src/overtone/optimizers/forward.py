@@ -1,11 +1,14 @@
 """The named part of spectral descent's model: monomials of degree 1 to 3, chosen one after another.
 
 What is not named has the covariance C. A monomial psi is named if it stands out of that: its t-value
-psi' C^-1 y / sqrt(psi' C^-1 psi) must exceed sigma sqrt(2 log N_d), the honest threshold for N_d monomials.
+psi' C^-1 y / sqrt(psi' C^-1 psi) must exceed about sigma sqrt(2 PRICE log N_d), where sqrt(2 log N_d) is the honest
+threshold for one choice among N_d monomials.
 """
 
 import math
 from dataclasses import dataclass, replace
+from heapq import nlargest
+from operator import itemgetter
 
 import numpy as np
 from scipy.linalg import cho_solve
@@ -56,11 +59,12 @@ class _Search:
         self.chosen: list[Monomial] = []
         self.U = np.zeros((0, self.T))  # C^-1 psi, over the root of 1 / PRIOR + psi' C^-1 psi
         self.alpha = cho_solve((factor, True), self.y, check_finite=False)  # C^-1 y
-        V = self.V
-        spread = (V * V).sum(axis=0) - V.sum(axis=0) ** 2 / self.T, (V * V).T @ (V * V) - (V.T @ V) ** 2 / self.T
+        self.short = V = self.V.astype(np.float32)  # which is enough to see what stands out
+        W = V * V
+        spread = W.sum(axis=0) - V.sum(axis=0) ** 2 / self.T, W.T @ W - (V.T @ V) ** 2 / self.T
         same = self.groups[:, None] >= self.groups  # a pair once, and never two columns of a group
         self.first = _inverse_root(spread[0], self.T) / self._threshold(1)  # (m,)
-        self.second = np.where(same, 0.0, _inverse_root(spread[1], self.T)) / self._threshold(2)  # (m, m)
+        self.second = np.where(same, np.float32(0), _inverse_root(spread[1], self.T)) / self._threshold(2)  # (m, m)
         self.dictionary: Dictionary | None = None
 
     def _threshold(self, degree: int) -> float:
@@ -69,11 +73,13 @@ class _Search:
     def strongest(self) -> list[Monomial]:
         """The monomials of degree 1 or 2 that seem to stand out most."""
         first = np.abs(self.V.T @ self.alpha) * self.first  # (m,)
-        second = np.abs((self.V * self.alpha[:, None]).T @ self.V) * self.second  # (m, m)
-        both, m = np.concatenate([first, second.ravel()]), len(first)
-        top = np.argpartition(-both, min(AT_ONCE, len(both) - 1))[:AT_ONCE]
-        top = top[np.argsort(-both[top], kind="stable")]
-        return [(int(i),) if i < m else divmod(int(i) - m, m) for i in top if both[i] > 0]
+        second = (self.short * self.alpha.astype(np.float32)[:, None]).T @ self.short  # (m, m)
+        second = np.abs(second, out=second)
+        second *= self.second
+        rows = np.argsort(-second.max(axis=1), kind="stable")[:AT_ONCE]  # which have the greatest among them
+        both: list[tuple[float, Monomial]] = [(each, (i,)) for i, each in enumerate(first.tolist())]
+        both += [(float(second[i, j]), (int(i), j)) for i in rows for j in np.argsort(-second[i])[:AT_ONCE].tolist()]
+        return [monomial for each, monomial in nlargest(AT_ONCE, both, key=itemgetter(0)) if each > 0]
 
     def triples(self) -> list[Monomial]:
         """The same for degree 3, by a scan of all, where it is affordable."""
@@ -90,7 +96,7 @@ class _Search:
         return sum(self.take(each, x, u) for each, x, u in zip(found, X.T, solved.T, strict=True)) > 0
 
     def take(self, monomial: Monomial, x: FloatArray, solved: FloatArray) -> bool:
-        """Name psi = x, if log p(y) gains more than log N_d, the price of having chosen it among N_d."""
+        """Name psi = x, if log p(y) gains more than PRICE log N_d, for having chosen it among N_d."""
         u = solved - self.U.T @ (self.U @ x)
         square = float(x @ u)
         u = u / math.sqrt(1 / PRIOR + max(square, 0.0))
@@ -112,4 +118,4 @@ class _Search:
 def _inverse_root(spread: FloatArray, T: int) -> FloatArray:
     """1 / |x - mean x|; 0 for what hardly varies: 2 samples of T must differ."""
     varies = spread > 2.0 * min(1.0, 4 / T)
-    return np.where(varies, 1 / np.sqrt(np.where(varies, spread, 1.0)), 0.0)
+    return np.asarray(varies / np.sqrt(np.where(varies, spread, 1), dtype=spread.dtype), dtype=spread.dtype)

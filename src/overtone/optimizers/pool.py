@@ -17,6 +17,8 @@ class Pool:
 
     def __init__(self, points: list[Point], mean: FloatArray, covariance: FloatArray, noise: float) -> None:
         self._points, self._mean, self._covariance, self._noise = points, mean, covariance, noise
+        self._variance = np.diag(covariance).copy()
+        self._known = np.zeros((0, len(points)))  # W: the covariance given what was picked is covariance - W'W
         self._open = np.ones(len(points), dtype=bool)
 
     @classmethod
@@ -33,7 +35,7 @@ class Pool:
         """n points, each of the greatest expected improvement if those before it have the values that are expected."""
         picked = []
         for _ in range(min(n, self.n_open)):
-            gain = _expected_gain(lowest - self._mean, np.sqrt(np.maximum(np.diag(self._covariance), 0.0)))
+            gain = _expected_gain(lowest - self._mean, np.sqrt(np.maximum(self._variance, 0.0)))
             i = int(np.where(self._open, gain - NUDGE * self._mean, -np.inf).argmax())
             self._open[i] = False
             self._expect(i)
@@ -41,10 +43,12 @@ class Pool:
         return picked
 
     def _expect(self, i: int) -> None:
-        """covariance - s s' / (s_ii + noise), s the row of i; a value that is as expected leaves the mean."""
-        row = self._covariance[i]
-        if row[i] > CERTAIN:
-            self._covariance = self._covariance - np.outer(row, row / (row[i] + self._noise))
+        """W gets s / sqrt(s_i + noise), s the row of i; a value that is as expected leaves the mean."""
+        if self._variance[i] > CERTAIN:
+            row = self._covariance[i] - self._known[:, i] @ self._known
+            known = row / math.sqrt(self._variance[i] + self._noise)
+            self._known = np.vstack([self._known, known])
+            self._variance -= known * known
 
 
 def _expected_gain(gain: FloatArray, deviation: FloatArray) -> FloatArray:

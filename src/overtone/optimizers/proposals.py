@@ -6,6 +6,7 @@ from itertools import groupby, product
 import numpy as np
 
 from overtone.optimizers.features import Features
+from overtone.optimizers.sampling import key
 from overtone.optimizers.surrogate import Surrogate, covariance
 from overtone.space import Point, Space
 from overtone.space.restrictions import leave
@@ -27,6 +28,7 @@ class Neighborhood:
         self._tables = [None if codes is None else self._functions(codes, p) for p, codes in enumerate(self._codes)]
         self.owned = [np.flatnonzero(np.isin(self.groups, place)) for place in self.places]  # columns of a parameter
         self.is_free = not space.forbid and not space.mixtures
+        self.is_binary = all(unit.kind == "bit" for unit in space.units) and all(len(p) == 1 for p in self.places)
         self._has_inactive = any(parameter.when for parameter in space.parameters.values())
 
     @property
@@ -43,10 +45,14 @@ class Neighborhood:
 
     def of_points(self, points: FloatArray) -> FloatArray:
         """The columns of points as they are.  # (N, n) -> (N, m)"""
-        if all(unit.kind == "bit" for unit in self.space.units):
+        if self.is_binary:
             return points
         blocks = [family.functions(points[:, unit]) for unit, family in enumerate(self._features.families)]
         return np.concatenate(blocks, axis=1)
+
+    def name(self, point: Point) -> object:
+        """What makes two configurations the same."""
+        return point if self.is_binary and not self._has_inactive else key(self.space.decode(point))
 
     def _functions(self, codes: FloatArray, parameter: int) -> FloatArray:
         """The columns of a parameter.  # (L, k) -> (L, m_p)"""

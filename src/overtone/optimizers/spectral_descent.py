@@ -12,6 +12,7 @@ from itertools import islice
 import numpy as np
 
 from overtone.errors import InputError
+from overtone.optimizers.binary_walk import BinaryWalk
 from overtone.optimizers.findings import Findings, Row
 from overtone.optimizers.forward import Samples
 from overtone.optimizers.pool import Pool
@@ -83,9 +84,8 @@ class SpectralDescent:
         for point, value in known:
             if len(point) != len(self.space.units):
                 raise InputError(f"`seen` must have points of {len(self.space.units)} codes, but got {point!r}")
-            name = key(self.space.decode(point))
-            self._sampler.seen.add(name)
-            self._findings.before(name, point, value)
+            self._sampler.seen.add(key(self.space.decode(point)))
+            self._findings.before(self._near.name(point), point, value)
         return len(known)
 
     def ask(self, n: int = 1) -> list[Trial]:
@@ -112,7 +112,7 @@ class SpectralDescent:
         config = self.space.decode(point)
         trial = self._book.out(config, point, self.budget, "spectral descent")
         self._sampler.seen.add(key(config))
-        self._findings.out(key(config), trial)
+        self._findings.out(self._near.name(point), trial)
         return trial
 
     def tell(self, trial: Trial, value: Value) -> None:
@@ -204,8 +204,8 @@ class SpectralDescent:
         for row in points:
             point: Point = tuple(row.tolist())
             if self._near.contains(point):
-                name = key(self.space.decode(point))
-                if name not in self._sampler.seen:
+                name = self._near.name(point)
+                if name not in self._findings.rows:
                     found.setdefault(name, point)
             if len(found) >= n:
                 break
@@ -223,7 +223,8 @@ class SpectralDescent:
         """Ends of descents of the fit, and neighbors of these and of the incumbents; the best of them."""
         size = max(N_POOL, 2 * max(n, self._patience))
         incumbents = np.array([row.point for row in self._ranking[:N_INCUMBENTS]])
-        walk = Walk(self._near, surrogate, np.concatenate([incumbents, self._starts(incumbents, rng)]))
+        starts = np.concatenate([incumbents, self._starts(incumbents, rng)])
+        walk = (BinaryWalk if self._near.is_binary else Walk)(self._near, surrogate, starts)
         walk.descend(self._radius, first=len(incumbents))
         _, distinct = np.unique(walk.points, axis=0, return_index=True)
         ends = distinct[np.argsort(walk.values[distinct], kind="stable")]

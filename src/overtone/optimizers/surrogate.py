@@ -61,9 +61,10 @@ def fit(samples: Samples, before: Surrogate | None = None) -> Surrogate:
     y, V = samples.values, samples.columns
     squares = _squares(V, V) / (2 * V.shape[1])
     beta, share = _shape(samples, squares, products(V, before.monomials if before else [()]))
-    monomials = choose(samples, _factor(_covariance(samples, squares, beta, share)))
+    C = _covariance(samples, squares, beta, share)
+    monomials = choose(samples, _factor(C))
     design = products(V, monomials)
-    factor = _factor(_covariance(samples, squares, beta, share) + PRIOR * design @ design.T)
+    factor = _factor(C + PRIOR * design @ design.T)
     weights = cho_solve((factor, True), y, check_finite=False)
     inverse = dtrtri(factor, lower=1)[0]
     missed = weights / (inverse * inverse).sum(axis=0)  # y less its mean given all others
@@ -111,9 +112,11 @@ def _shape(samples: Samples, squares: FloatArray, design: FloatArray) -> tuple[f
     few, between = samples.rows(some), squares[np.ix_(some, some)]
     named = PRIOR * design[some] @ design[some].T
 
+    smooth = {beta: np.exp(-beta * between) + named for beta in BETAS}
+
     def likelihood(shape: tuple[float, float]) -> float:
         """log p(y) with its variance at the best: -T/2 log(y' C^-1 y) - 1/2 log |C|."""
-        factor = _factor(_covariance(few, between, *shape) + named)
+        factor = _factor(smooth[shape[0]] + np.diag(shape[1] / few.counts))
         z = solve_triangular(factor, few.values, lower=True, check_finite=False)
         return float(-0.5 * len(z) * math.log(max(float(z @ z), 1e-300)) - np.log(np.diag(factor)).sum())
 

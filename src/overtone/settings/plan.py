@@ -50,7 +50,8 @@ class Plan:
 
 def automatic_plan(space: Space, n_evaluations: int | None) -> Plan:
     """The plan of `minimize`, if nobody chooses an optimizer."""
-    return plan_of(Automatic(space, **automatic_recipe(space, n_evaluations)), space)
+    n = automatic_recipe(space, n_evaluations)["n_evaluations"]
+    return plan_of(Automatic(space, n_evaluations=n), space)
 
 
 def plan_of(optimizer: Optimizer, space: Space) -> Plan:
