@@ -38,7 +38,8 @@ try:  # Optuna's classes are needed when this file is read; without it, each tes
 except ModuleNotFoundError as error:
     if error.name != "optuna":
         raise
-    BasicSamplerTestCase = RelativeSamplerTestCase = SingleOnlySamplerTestCase = object
+    names = ("BasicSamplerTestCase", "RelativeSamplerTestCase", "SingleOnlySamplerTestCase")
+    BasicSamplerTestCase, RelativeSamplerTestCase, SingleOnlySamplerTestCase = (type(name, (), {}) for name in names)
 
 pytestmark = pytest.mark.heavy
 NAMES = [f"x{i}" for i in range(10)]
