@@ -55,8 +55,7 @@ def _switches(problem: Problem) -> str:
 CONTESTANTS: dict[str, Contestant] = {
     contestant.name: contestant
     for contestant in (
-        Contestant("overtone (automatic)", ours.automatic, "`ot.minimize` with nothing set"),
-        Contestant("spectral descent", ours.spectral_descent, "batch from the budget", any_mode=True),
+        Contestant("overtone (automatic)", ours.automatic, "`ot.minimize` with nothing set", any_mode=True),
         Contestant(
             "spectral descent (batch=W)",
             ours.spectral_descent_filling,

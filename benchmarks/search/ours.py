@@ -35,11 +35,6 @@ def local_search(problem: Problem, seed: int, _W: int) -> Asked:
     return Asked(LocalSearch(problem.space, seed, n_evaluations=problem.n_evaluations))
 
 
-def spectral_descent(problem: Problem, seed: int, _W: int) -> Asked:
-    """Its batch comes from the budget."""
-    return Asked(SpectralDescent(problem.space, seed, n_evaluations=problem.n_evaluations))
-
-
 def spectral_descent_filling(problem: Problem, seed: int, W: int) -> Asked:
     """Its batch fills every worker."""
     batch = W if W > 1 else SEQUENTIAL_BATCH

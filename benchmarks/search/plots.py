@@ -13,7 +13,7 @@ from benchmarks.search.problems import HELD_OUT, problem
 from benchmarks.search.summary import Summary
 
 MAIN = (
-    "overtone (automatic)", "spectral descent", "hill climbing", "annealing", "random search", "Optuna TPE",
+    "overtone (automatic)", "spectral descent (batch=W)", "hill climbing", "annealing", "random search", "Optuna TPE",
     "Nevergrad (1+1)", "Harmonica-3 (paper)",
 )  # fmt: skip
 MOST = 100.0  # percent of the spread: what is worse is drawn as this

@@ -230,7 +230,7 @@ def _row(contestant: str, end: float, seconds: float = 1.0, problem: str = "plan
 def _rows() -> list[store.Row]:
     ends = {
         "random search": -5.0, "random search 8x": -6.5, "hill climbing": -7.0, "overtone (automatic)": -8.0,
-        "spectral descent": -8.0 + 1e-5, "Harmonica-1 (paper)": -7.5,
+        "spectral descent (batch=W)": -8.0 + 1e-5, "Harmonica-1 (paper)": -7.5,
     }  # fmt: skip
     rows = [_row(name, end, seed=seed) for name, end in ends.items() for seed in (0, 1)]
     return [*rows, _row("Optuna TPE", -7.9, seconds=50.0)]
@@ -243,14 +243,14 @@ def test_the_summary_knows_who_is_best_and_by_how_much() -> None:
     assert found.best_known["planted-60"] == optimum
     mode = next(iter(MODES))
     assert found.spread["planted-60", mode] == pytest.approx(-5.0 - optimum)
-    assert summary.tied(found, "planted-60", mode) == ["overtone (automatic)", "spectral descent"]
+    assert summary.tied(found, "planted-60", mode) == ["overtone (automatic)", "spectral descent (batch=W)"]
     assert summary.shares(found, mode)["hill climbing"] == (0, 1)
-    assert summary.shares(found, mode, "25%", held_out=False)["spectral descent"] == (1, 1)
+    assert summary.shares(found, mode, "25%", held_out=False)["spectral descent (batch=W)"] == (1, 1)
     assert summary.shares(found, mode, held_out=True) == {}
     gap, where = summary.worst_gap(found, "random search", "hill climbing", mode)
     assert gap == pytest.approx(100 * 2.0 / (-5.0 - optimum))
     assert where == "planted-60"
-    assert summary.times(found, "spectral descent", mode) == [("planted-60", 0.02)]
+    assert summary.times(found, "spectral descent (batch=W)", mode) == [("planted-60", 0.02)]
     assert summary.claim(found) == [("planted-60", -7.5, -6.5)]
 
 
