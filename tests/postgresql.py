@@ -7,6 +7,7 @@ import socket
 import subprocess
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -67,7 +68,8 @@ class Server:
         postmaster = int((self.data / "postmaster.pid").read_text().split()[0])
         family = [psutil.Process(postmaster), *psutil.Process(postmaster).children()]
         for process in family:
-            process.send_signal(signal.SIGKILL)
+            with suppress(psutil.NoSuchProcess):  # a child of a server that was killed may end by itself
+                process.send_signal(signal.SIGKILL)
         psutil.wait_procs(family, timeout=60)
         (self.data / "postmaster.pid").unlink()
 
