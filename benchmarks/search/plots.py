@@ -36,15 +36,15 @@ def _curves(plt: Any, summary: Summary) -> Any:
     """The median over the problems of the gap, against the share of the evaluations: a panel a mode."""
     figure, axes = plt.subplots(1, len(MODES), figsize=(12, 5), sharey=True, squeeze=False)
     for axis, mode in zip(axes[0], MODES, strict=True):
-        for name in MAIN:
+        for number, name in enumerate(MAIN):
             curve = _curve(summary, mode, name)
-            if curve:
-                axis.plot([100 * s for s in SHARES], curve, marker="o", markersize=3, label=name)
+            if curve:  # a contestant has its color in both panels
+                axis.plot([100 * s for s in SHARES], curve, color=f"C{number}", marker="o", markersize=3, label=name)
         axis.set(title=mode, xlabel="evaluations, % of the budget B")
         axis.grid(alpha=0.3)
+        axis.legend(fontsize=8)
     axes[0][0].set_ylim(0, 2 * MOST)
     axes[0][0].set_ylabel("gap to the best known, % of random search's\n(median over the problems)")
-    axes[0][-1].legend(fontsize=8)
     figure.suptitle("What is reached with how many evaluations")
     figure.tight_layout()
     return figure
