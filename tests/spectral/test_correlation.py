@@ -418,7 +418,7 @@ def test_memory_is_bounded_whatever_the_number_of_monomials() -> None:
 # ---- several residuals at once ----
 
 
-@pytest.mark.parametrize("dense_limit", [0, 2**24])
+@pytest.mark.parametrize("dense_limit", [0, 2**22])
 @pytest.mark.parametrize("few", [0, correlation.FEW])
 @pytest.mark.parametrize("kind", ["signs", "real", "groups"])
 def test_the_strongest_for_each_of_several_residuals(

@@ -28,7 +28,7 @@ CACHE = 2**23  # entries of prefix products that a dictionary keeps between scan
 LARGE = 4e8  # operations in a scan from which on threads bring more than they cost
 FEW = 2**13  # prefixes up to which whole bands beat one matrix product a middle column
 ROUNDING = 1 - 1e-12  # of products and quotients in float64
-DENSE = 2**24  # scores of several residuals up to which they are kept all at once: 64 MB of float32
+DENSE = 2**22  # scores of several residuals up to which they are kept all at once: 16 MB of float32
 FLOAT32_SAMPLES = 4096  # past this many samples float32 sums are too coarse to screen with
 Grid = NDArray[np.floating]  # float32 or float64
 
