@@ -1,6 +1,7 @@
 """Spectral descent: what it finds, what it repeats, and what it falls back to."""
 
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import pytest
@@ -279,3 +280,9 @@ def test_failures_may_be_known_before() -> None:
 def test_points_of_another_space_are_refused() -> None:
     with pytest.raises(InputError, match="5 codes"):
         SpectralDescent(booleans(5), seen=[((1.0, -1.0), 0.0)])
+
+
+@pytest.mark.parametrize("seen", [[1, 2], [((1.0,) * 5, 1.0, 2.0)], 7])
+def test_what_was_seen_must_be_pairs(seen: Any) -> None:
+    with pytest.raises(InputError, match="`seen` must be pairs of a point and its value, but"):
+        SpectralDescent(booleans(5), seen=seen)

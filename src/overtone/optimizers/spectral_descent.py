@@ -80,7 +80,10 @@ class SpectralDescent:
         self._exhausted = False
 
     def _take_in(self, seen: Iterable[tuple[Point, Value]]) -> int:
-        known = [(tuple(point), finite(value)) for point, value in seen]
+        try:
+            known = [(tuple(point), finite(value)) for point, value in seen]
+        except (TypeError, ValueError) as error:
+            raise InputError(f"`seen` must be pairs of a point and its value, but {error}") from None
         for point, value in known:
             if len(point) != len(self.space.units):
                 raise InputError(f"`seen` must have points of {len(self.space.units)} codes, but got {point!r}")
