@@ -34,34 +34,30 @@ class BinaryWalk:
         smooth = self._more * self._parts.sum(axis=1)[:, None] - self.points * (self._parts @ self._signs.T)
         return np.asarray(smooth - 2 * self._terms @ self._has)
 
-    def descend(self, radius: int, first: int = 0) -> None:
-        """Bits are flipped while the fit falls, steepest first; at most `radius` differ from the start.
-
-        The points before the first one stay.
-        """
-        start = self.points.copy()
-        left = np.where(np.arange(len(start)) < first, 0, radius)
+    def descend(self, first: int = 0) -> None:
+        """Bits are flipped while the fit falls, steepest first; the points before the first one stay."""
+        moves = np.arange(len(self.points)) >= first
         for _ in range(2 * SWEEPS):  # they skip bits that no point wanted to flip before
             changes = self.changes()
-            wanted = np.flatnonzero(self._wanted(changes, left[:, None], self.points != start).any(axis=0))
+            wanted = np.flatnonzero((self._falls(changes) & moves[:, None]).any(axis=0))
             if not len(wanted):
                 break
             steepest = np.argsort(np.minimum(changes[:, wanted], 0.0).sum(axis=0), kind="stable")
             for p in wanted[steepest].tolist():
-                self._step(p, start[:, p], left)
+                self._step(p, moves)
 
-    def _wanted(self, changes: FloatArray, left: IntArray, moved: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        shape = (-1,) + (1,) * (changes.ndim - 1)
-        return (changes < -1e-9 * (1 + np.abs(self.values.reshape(shape)))) & ((left > 0) | moved)
+    def _falls(self, changes: FloatArray) -> NDArray[np.bool_]:
+        least = -1e-9 * (1 + np.abs(self.values))
+        return np.asarray(changes < (least if changes.ndim == 1 else least[:, None]))
 
-    def _step(self, p: int, start: FloatArray, left: IntArray) -> None:
+    def _step(self, p: int, moves: NDArray[np.bool_]) -> None:
         """Each point that may flips a bit, if the fit falls."""
         x = self.points[:, p].copy()
         named = self._of_bit[p]
         changes = self._more * self._parts.sum(axis=1) - x * (self._parts @ self._signs[p])
         if len(named):
             changes -= 2 * self._terms[:, named].sum(axis=1)
-        who = self._wanted(changes, left, x != start).nonzero()[0]
+        who = (self._falls(changes) & moves).nonzero()[0]
         who = who if self._near.is_free else np.array([s for s in who.tolist() if self._may(s, p)], dtype=int)
         if not len(who):
             return
@@ -70,7 +66,6 @@ class BinaryWalk:
         self._parts[who] *= 1 + self._more - x[who, None] * self._signs[p]
         if len(named):
             self._terms[np.ix_(who, named)] *= -1
-        left[who] += np.where(x[who] == start[who], -1, 1)
 
     def _may(self, s: int, p: int) -> bool:
         point = self.points[s].copy()

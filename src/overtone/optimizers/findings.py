@@ -93,14 +93,24 @@ class Findings:
         return [rows[i] for i in sorted([*best, *late])]
 
     @property
+    def n_repeats(self) -> int:
+        """Values that came back of configurations that had one already."""
+        return sum(len(row.values) - 1 for row in self._repeated)
+
+    @property
     def noise(self) -> float | None:
         """The standard deviation of repeated values, pooled; None if nothing came back twice."""
         if self._noise is None and self._repeated:
             squares = math.fsum((value - row.mean) ** 2 for row in self._repeated for value in row.values)
-            self._noise = math.sqrt(squares / sum(len(row.values) - 1 for row in self._repeated))
+            self._noise = math.sqrt(squares / self.n_repeats)
         return self._noise
 
     @property
     def is_noisy(self) -> bool:
         """Values of a configuration differ by more than rounding."""
         return bool(self.noise) and self.noise > QUIET * (self.high - self.low)  # type: ignore[operator]
+
+    @property
+    def noise_variance(self) -> float:
+        """Of one value, as a fit sees it."""
+        return (self.noise / (self.high - self.low)) ** 2 if self.is_noisy and self.noise else 0.0

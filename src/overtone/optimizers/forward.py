@@ -6,7 +6,7 @@ threshold for one choice among N_d monomials.
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from heapq import nlargest
 from operator import itemgetter
 
@@ -27,16 +27,16 @@ TRIPLES = 2e8  # operations of a scan up to which monomials of degree 3 are look
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """Columns (T, m) with their groups, values (T,), and of how many evaluations each value is the mean (T,)."""
+    """Columns (T, m) with their groups, values (T,), and of how many evaluations each value is the mean (T,).
+
+    noise: variance of one evaluation, as repeated ones have it.
+    """
 
     columns: FloatArray
     groups: IntArray
     values: FloatArray
     counts: FloatArray
-
-    def rows(self, which: IntArray) -> "Samples":
-        """Some of them."""
-        return replace(self, columns=self.columns[which], values=self.values[which], counts=self.counts[which])
+    noise: float = 0.0
 
 
 def choose(samples: Samples, factor: FloatArray) -> list[Monomial]:

@@ -13,9 +13,16 @@ NUDGE = 1e-6  # weight of the mean where no improvement is expected anywhere
 
 
 class Pool:
-    """Points with the mean and covariance of their values."""
+    """Points with the mean and covariance of their values.
 
-    def __init__(self, points: list[Point], mean: FloatArray, covariance: FloatArray, noise: float) -> None:
+    noise: variance of what an evaluation adds to a value.
+    n_known: the first of them have values already; with noise, more of these may tell which is best.
+    """
+
+    def __init__(
+        self, points: list[Point], mean: FloatArray, covariance: FloatArray, noise: float, n_known: int = 0
+    ) -> None:
+        self._n_known = n_known
         self._points, self._mean, self._covariance, self._noise = points, mean, covariance, noise
         self._variance = np.diag(covariance).copy()
         self._known = np.zeros((0, len(points)))  # W: the covariance given what was picked is covariance - W'W
@@ -28,16 +35,21 @@ class Pool:
 
     @property
     def n_open(self) -> int:
-        """Points that were not picked yet."""
-        return int(self._open.sum())
+        """Points without a value that were not picked yet."""
+        return int(self._open[self._n_known :].sum())
 
     def pick(self, n: int, lowest: float) -> list[Point]:
         """n points, each of the greatest expected improvement if those before it have the values that are expected."""
         picked = []
+        below = lowest - self._mean
+        below[: self._n_known] = _behind(self._mean[: self._n_known])
+        nudge = -NUDGE * self._mean
+        nudge[: self._n_known] = nudge.min(initial=0.0)
         for _ in range(min(n, self.n_open)):
-            gain = _expected_gain(lowest - self._mean, np.sqrt(np.maximum(self._variance, 0.0)))
-            i = int(np.where(self._open, gain - NUDGE * self._mean, -np.inf).argmax())
-            self._open[i] = False
+            variance = np.maximum(self._variance, 0.0)
+            gain = _expected_gain(below, variance / np.sqrt(variance + self._noise + CERTAIN**2))
+            i = int(np.where(self._open, gain + nudge, -np.inf).argmax())
+            self._open[i] = i < self._n_known
             self._expect(i)
             picked.append(self._points[i])
         return picked
@@ -52,7 +64,18 @@ class Pool:
 
 
 def _expected_gain(gain: FloatArray, deviation: FloatArray) -> FloatArray:
-    """E max(0, z) for z of this mean and deviation: mean Phi(mean / deviation) + deviation phi(mean / deviation)."""
+    """E max(0, z) for z of this mean and deviation: mean Phi(mean / deviation) + deviation phi(mean / deviation).
+
+    Of what the mean will be when the value is known: with noise that varies by less than the value itself.
+    """
     z = gain / np.maximum(deviation, CERTAIN)
     density = np.exp(-0.5 * np.minimum(z * z, 1e3)) / math.sqrt(2 * math.pi)
     return np.asarray(gain * ndtr(z) + deviation * density)
+
+
+def _behind(means: FloatArray) -> FloatArray:
+    """How far each is from being another one than now, the best or not the best, as a loss.  # (k,)"""
+    if len(means) < 2:
+        return np.zeros(len(means))
+    first, second = np.sort(means)[:2]
+    return np.asarray(np.where(means > first, first - means, first - second))

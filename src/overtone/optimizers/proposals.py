@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from itertools import groupby, product
 
 import numpy as np
+from numpy.typing import NDArray
 
 from overtone.optimizers.features import Features
 from overtone.optimizers.sampling import key
@@ -82,9 +83,11 @@ class Neighborhood:
             found.append(np.delete(changed, number, axis=0))
         return np.concatenate(found)
 
-    def crossed(self, points: FloatArray, others: FloatArray, share: float, rng: np.random.Generator) -> FloatArray:
-        """Each point with about a share of the parameters of another, if that is in the space.  # (S, n)"""
-        taken = rng.random((len(points), len(self.places))) < max(share, 2 / len(self.places))
+    def crossed(
+        self, points: FloatArray, others: FloatArray, share: float | FloatArray, rng: np.random.Generator
+    ) -> FloatArray:
+        """Each point with a parameter of another at a chance of `share`, if that is in the space.  # (S, n)"""
+        taken = rng.random((len(points), len(self.places))) < share
         of_unit = np.repeat(np.arange(len(self.places)), [len(place) for place in self.places])
         mixed = np.where(taken[:, of_unit], others, points)
         inside = np.array([self.contains(tuple(row)) for row in mixed.tolist()])
@@ -143,30 +146,26 @@ class Walk:
             values += self._V[:, terms[1]].prod(axis=2) @ terms[0].T
         return values - values[np.arange(len(numbers)), numbers][:, None]
 
-    def descend(self, radius: int, first: int = 0) -> None:
-        """Every parameter to where the fit is least, steepest first; at most `radius` differ from the start.
-
-        The points before the first one stay.
-        """
-        start = [numbers.copy() for numbers in self._numbers]
-        left = np.where(np.arange(len(self.points)) < first, 0, radius)
-        steepest = np.argsort([self.changes(p).min(axis=1).sum() for p in range(len(start))], kind="stable")
+    def descend(self, first: int = 0) -> None:
+        """Every parameter to where the fit is least, steepest first; the points before the first one stay."""
+        moves = np.arange(len(self.points)) >= first
+        parameters = range(len(self._options))
+        steepest = np.argsort([self.changes(p).min(axis=1).sum() for p in parameters], kind="stable")
         for _ in range(SWEEPS):
-            if not sum(self._step(p, start[p], left) for p in steepest.tolist()):
+            if not sum(self._step(p, moves) for p in steepest.tolist()):
                 break
 
-    def _step(self, p: int, start: IntArray, left: IntArray) -> bool:
+    def _step(self, p: int, moves: NDArray[np.bool_]) -> bool:
         """Each point that may takes the best candidate of a parameter; False if all stay."""
         changes, old = self.changes(p), self._numbers[p]
         best = changes.argmin(axis=1)
         each = np.arange(len(best))
-        wanted = (changes[each, best] < -1e-9 * (1 + np.abs(self.values))) & ((left > 0) | (old != start))
+        wanted = moves & (changes[each, best] < -1e-9 * (1 + np.abs(self.values)))
         best = np.where(wanted, best, old)
         for s in [] if self._near.is_free else np.flatnonzero(wanted).tolist():
             best[s] = self._allowed(s, p, changes[s])
         if (best == old).all():
             return False
-        left += (old != start).astype(int) - (best != start)
         self.values = self.values + changes[each, best]
         self._parts *= self._factors[p][best] / self._factors[p][old]
         self.points[:, self._near.places[p]] = self._options[p][0][best]

@@ -1,24 +1,26 @@
 """Spectral descent: rounds of trials, each proposed by a fit of a polynomial and a smooth remainder to everything seen.
 
 The trials of a round are those of greatest expected improvement among the points that the fit thinks well of: where
-it is descended to, and what differs in one parameter from there or from the best configurations. How far a descent may
-lead from them is a radius that grows with success and shrinks with failure, in the end to hill climbing.
+it is descended to, and what differs in one parameter from there or from the best configurations. When that brings
+nothing better, some trials are stirred, as in a stage of Harmonica: uniform but for the parameters that are named.
 """
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import islice
 
 import numpy as np
+from scipy.linalg import block_diag
 
 from overtone.errors import InputError
+from overtone.optimizers.bending import bent
 from overtone.optimizers.binary_walk import BinaryWalk
 from overtone.optimizers.findings import Findings, Row
 from overtone.optimizers.forward import Samples
 from overtone.optimizers.pool import Pool
 from overtone.optimizers.proposals import Neighborhood, Walk
 from overtone.optimizers.sampling import Sampler, key
-from overtone.optimizers.surrogate import NOISES, Surrogate, fit
+from overtone.optimizers.surrogate import ROUGH, Surrogate, fit
 from overtone.optimizers.trial import Book, Trial, Value, check_whole, finite
 from overtone.space import Point, Space
 from overtone.spectral.correlation import single_threaded_blas
@@ -28,14 +30,17 @@ START = 0.2  # share of the evaluations that are uniform, before the first fit
 ROUNDS = 12  # that the others are spread over; more fits, of fewer trials each, were worse where a space is rugged
 UNIFORM = 10  # one of so many trials is uniform, whatever the fit says
 N_INCUMBENTS = 5
+N_CONTENDERS = 10  # for the best, if there is noise
 N_KICKED = 1  # copies of each incumbent with some parameters changed, from which a fit is descended, too,
 N_RANDOM = 3  # and uniform points
 KICK = 0.1  # share of the parameters that are changed
 N_ENDS = 4  # of descents, whose neighbors are looked at
 N_POOL = 150
-SHRINK = 4  # the radius is divided by it when a 12th of the evaluations brought nothing better
 EXPLAINS = 0.05  # share of the variance from which on a fit ranks better than chance
-REPEAT = 4  # with noise, one of so many trials repeats a contender
+STIRRED = 4  # when a 12th of the evaluations brought nothing better, one of so many promising trials is stirred:
+STIR = 0.5  # share of its parameters that are drawn anew,
+STIR_NAMED = 0.1  # and of those that are named
+N_REPEATS = 6  # values that came back twice, from which on the noise is known
 
 
 class SpectralDescent:
@@ -46,7 +51,7 @@ class SpectralDescent:
     seen: points with their values that are known already, as from a stage of Harmonica, also outside of what is left of
         the space; they count as uniform samples, and not as evaluations.
     No configuration comes twice, but for the best one when a fit first says that there may be noise: if its value is
-    another one the second time, there is, and some trials repeat contenders from then on.
+    another one the second time, there is, and contenders are repeated from then on where that pays more than new ones.
     """
 
     def __init__(
@@ -72,10 +77,11 @@ class SpectralDescent:
         self._queue: list[Point] = []  # of this round, to be asked
         self._surrogate: Surrogate | None = None
         self._ranking: list[Row] = []  # best first
+        self._sampled: list[Row] = []  # of the last fit
         self._pool = Pool.empty()
         self._n_fitted = 0  # trials before the last fit
-        self._radius = len(space.parameters)
-        self._since = 0  # the trial from which on there was neither a success nor another radius
+        self._record = math.inf  # the best value so far,
+        self._since = 0  # and the trials before it was found
         self._has_wondered = False
         self._exhausted = False
 
@@ -149,50 +155,48 @@ class SpectralDescent:
         rng = np.random.default_rng([self.seed, 0, first, 2])
         if self._pool.n_open < n or first - self._n_fitted >= self._patience:
             self._refit(n, rng)
-        kinds = [self._kind(slot) for slot in range(first, first + n)]
-        points = self._again(kinds.count("repeat"))
-        points += islice(self._drawn(), kinds.count("uniform"))
+        repeats = self._again(min(n, self._n_repeats()))
+        points = repeats + list(islice(self._drawn(), sum(map(_is_uniform, range(first + len(repeats), first + n)))))
+        if self._findings.rows and first - self._since >= self._patience:
+            points += self._stirred((n - len(points)) // STIRRED, rng)
         points += self._pool.pick(n - len(points), self._lowest())
         return points + list(islice(self._drawn(), n - len(points)))
 
-    def _kind(self, slot: int) -> str:
-        if self._wonders() or (self._findings.is_noisy and slot % REPEAT == 0):
-            return "repeat"
-        return "uniform" if slot % UNIFORM == UNIFORM - 1 else "promising"
-
-    def _wonders(self) -> bool:
-        """Once, when a fit first says that there may be noise."""
-        wonders = not self._has_wondered and self._surrogate is not None and self._surrogate.share > min(NOISES)
+    def _n_repeats(self) -> int:
+        """Repetitions that this round must have: one when a fit first says that there may be noise, and then some."""
+        if self._findings.is_noisy:
+            return max(0, N_REPEATS - self._findings.n_repeats)
+        wonders = not self._has_wondered and self._surrogate is not None and self._surrogate.shape.rough > min(ROUGH)
         self._has_wondered |= wonders
-        return wonders
+        return int(wonders)
 
     def _refit(self, n: int, rng: np.random.Generator) -> None:
-        """A new fit, ranking, radius and pool."""
+        """A new fit, ranking and pool."""
         samples = self._samples()
         self._n_fitted = len(self._book.trials)
         self._surrogate = None if samples is None else fit(samples, self._surrogate)
-        record = self._ranking[0].mean if self._ranking else math.inf
         self._ranking = self._ranked(self._surrogate)
-        self._set_radius(record)
+        self._note_record()
         explains = self._surrogate is not None and self._surrogate.r2 >= EXPLAINS
         self._pool = self._promising(self._surrogate, n, rng) if explains and self._surrogate else self._blind(n, rng)
 
-    def _set_radius(self, record: float) -> None:
-        """Twice as far after a success; nearer after some failures, and after those next to the best, anywhere."""
-        everything, now = len(self.space.parameters), len(self._book.trials)
-        if self._findings.is_noisy:  # which hides success
-            self._radius = everything
-        elif self._ranking and self._ranking[0].mean < record:
-            self._radius, self._since = min(everything, 2 * self._radius), now
-        elif now - self._since >= self._patience:
-            self._radius = max(1, self._radius // SHRINK) if self._radius > 1 else everything
-            self._since = now
+    def _note_record(self) -> None:
+        """A value counts as better if that is not just the noise."""
+        if not self._ranking:
+            return
+        margin = (self._findings.noise or 0.0) / 2 if self._findings.is_noisy else 0.0
+        if (value := self._ranking[0].mean) < self._record - margin:
+            self._since = len(self._book.trials)
+        self._record = min(value, self._record)
 
     def _lowest(self) -> float:
         """What is to be improved upon, as the fit sees it."""
-        if not self._findings.is_noisy or self._surrogate is None:
-            return self._findings.scaled(min((row.mean for row in self._findings.known()), default=0.0))
-        return float(self._surrogate(self._columns(self._ranking[:1]))[0])
+        if self._surrogate is None:
+            return 0.0
+        if self._findings.is_noisy:
+            return float(self._surrogate.judged.min())
+        lowest = self._findings.scaled(min((row.mean for row in self._findings.known()), default=0.0))
+        return float(bent(np.array(lowest), self._surrogate.bend))
 
     # where the points come from
 
@@ -214,6 +218,16 @@ class SpectralDescent:
                 break
         return list(found.values())
 
+    def _stirred(self, n: int, rng: np.random.Generator) -> list[Point]:
+        """Incumbents with other parameters, few of those that are named: what else matters shows best there."""
+        if not n or not self._ranking:
+            return []
+        top = np.array([row.point for row in self._ranking[:N_INCUMBENTS]])
+        drawn = np.array([self.space.draw(rng) for _ in range(3 * n)])
+        named = {int(self._near.groups[c]) for m in (self._surrogate.monomials if self._surrogate else ()) for c in m}
+        shares = np.array([STIR if named.isdisjoint(place) else STIR_NAMED for place in self._near.places])
+        return self._fresh(self._near.crossed(top[rng.integers(len(top), size=3 * n)], drawn, shares, rng), n)
+
     def _blind(self, n: int, rng: np.random.Generator) -> Pool:
         """Where a fit says nothing: the neighbors of the best configuration, then of other good ones, in any order."""
         points: list[Point] = []
@@ -228,7 +242,7 @@ class SpectralDescent:
         incumbents = np.array([row.point for row in self._ranking[:N_INCUMBENTS]])
         starts = np.concatenate([incumbents, self._starts(incumbents, rng)])
         walk = (BinaryWalk if self._near.is_binary else Walk)(self._near, surrogate, starts)
-        walk.descend(self._radius, first=len(incumbents))
+        walk.descend(first=len(incumbents))
         _, distinct = np.unique(walk.points, axis=0, return_index=True)
         ends = distinct[np.argsort(walk.values[distinct], kind="stable")]
         around = np.union1d(np.arange(len(incumbents)), ends[:N_ENDS])
@@ -236,13 +250,31 @@ class SpectralDescent:
         found = found[np.argsort(surrogate(self._near.columns(found)), kind="stable")]
         points = self._fresh(found, size)
         columns = self._near.columns(np.array(points).reshape(-1, found.shape[1]))
-        return Pool(points, surrogate(columns), surrogate.covariance(columns), surrogate.noise)
+        return self._with_contenders(surrogate, points, surrogate(columns), surrogate.covariance(columns))
+
+    def _with_contenders(
+        self, surrogate: Surrogate, points: list[Point], mean: FloatArray, covariance: FloatArray
+    ) -> Pool:
+        """With noise, contenders are in the pool, too, with the doubt that is left of each."""
+        if not self._findings.is_noisy:
+            return Pool(points, mean, covariance, surrogate.rough)
+        place = {id(row): i for i, row in enumerate(self._sampled)}
+        inside = [row for row in self._ranking[:N_CONTENDERS] if self._near.contains(row.point) and id(row) in place]
+        which = [place[id(row)] for row in inside]
+        new = covariance + surrogate.rough * np.eye(len(points))
+        return Pool(
+            [row.point for row in inside] + points,
+            np.concatenate([surrogate.judged[which], mean]),
+            block_diag(np.diag(surrogate.doubt[which]), new),
+            surrogate.noise,
+            len(inside),
+        )
 
     def _starts(self, incumbents: FloatArray, rng: np.random.Generator) -> FloatArray:
         """The incumbents, these with some parameters of uniform points, and uniform points."""
         kicked = np.repeat(incumbents, N_KICKED, axis=0)
         drawn = np.array([self.space.draw(rng) for _ in range(len(kicked) + N_RANDOM)])
-        mixed = self._near.crossed(kicked, drawn[N_RANDOM:], KICK, rng)
+        mixed = self._near.crossed(kicked, drawn[N_RANDOM:], max(KICK, 2 / len(self._near.places)), rng)
         return np.concatenate([incumbents, mixed, drawn[:N_RANDOM]])
 
     # fits
@@ -251,23 +283,25 @@ class SpectralDescent:
         found = self._findings.sampled()
         if found is None:
             return None
-        rows, values = found
-        counts = np.array([max(1.0, len(row.values)) for row in rows])
-        return Samples(self._columns(rows), self._near.groups, values, counts)
-
-    def _columns(self, rows: Sequence[Row]) -> FloatArray:
-        return self._near.columns(np.array([row.point for row in rows]))
+        self._sampled, values = found
+        columns = self._near.columns(np.array([row.point for row in self._sampled]))
+        counts = np.array([max(1.0, len(row.values)) for row in self._sampled])
+        return Samples(columns, self._near.groups, values, counts, self._findings.noise_variance)
 
     def _ranked(self, surrogate: Surrogate | None) -> list[Row]:
         """Best first: by the mean of the values; with noise by the fit, where a value counts for its neighbors, too."""
         rows = self._findings.known()
-        judged = [row.mean for row in rows]
+        judged = {id(row): row.mean for row in rows}
         if self._findings.is_noisy and surrogate is not None:
-            judged = surrogate(self._columns(rows)).tolist()
-        return [rows[i] for i in np.argsort(judged, kind="stable")]
+            judged = {id(row): value for row, value in zip(self._sampled, surrogate.judged.tolist(), strict=True)}
+        return sorted(rows, key=lambda row: judged.get(id(row), math.inf))
 
     def _again(self, n: int) -> list[Point]:
         """n contenders, fewest values first; while nobody knows whether there is noise, the best."""
-        inside = [row for row in self._ranking[: 2 * N_INCUMBENTS] if self._near.contains(row.point)]
+        inside = [row for row in self._ranking[:N_CONTENDERS] if self._near.contains(row.point)]
         contenders = sorted(inside, key=lambda row: len(row.values)) if self._findings.is_noisy else inside
         return [row.point for row in contenders[:n]]
+
+
+def _is_uniform(slot: int) -> bool:
+    return slot % UNIFORM == UNIFORM - 1

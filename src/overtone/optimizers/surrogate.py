@@ -1,41 +1,48 @@
 """The model behind spectral descent: named monomials of low degree, and a smooth remainder of all degrees.
 
-    y(x) = sum_S alpha_S psi_S(x) + g(x) + noise
+    y(x) = sum_S alpha_S psi_S(x) + g(x) + w(x) + noise
 
-g is Gaussian with the covariance exp(-beta |v - v'|^2 / 2m) of the columns v: over bits it is
-sum_S rho^|S| chi_S chi_S', rho = tanh(beta / m), so that the degrees share the variance as a Poisson(beta). It holds
-what is dense, and what is too weak to be named. The weights alpha_S are Gaussian, too, of large variance.
+y is a bent value (`bending`). g is Gaussian with the covariance exp(-beta |v - v'|^2 / 2m) of the columns v: over
+bits it is sum_S rho^|S| chi_S chi_S', rho = tanh(beta / m), so that the degrees share the variance as a Poisson(beta).
+It holds what is dense, and what is too weak to be named. The weights alpha_S are Gaussian, too, of large variance. w is
+what no neighbor knows of: independent at every x, yet the same whenever x is evaluated again, which the noise is not.
 """
 
 import math
-from dataclasses import dataclass
-from itertools import product
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import cho_solve, solve_triangular
 from scipy.linalg.lapack import dpotrf, dtrtri
 
+from overtone.optimizers.bending import BENDS, bent, steepness, volume
 from overtone.optimizers.forward import PRIOR, Samples, choose
 from overtone.spectral.monomials import FloatArray, Monomial, products
 
 BETAS = (0.1, 0.5, 1.5, 4.0)  # how high the degrees of the remainder reach
-NOISES = (1e-4, 0.03, 0.3)  # its noise, as a share of its variance
+ROUGH = (1e-4, 0.03, 0.3)  # variance of w and noise, as a share of that of g
 SHAPING = 120  # samples that are enough to find the shape of the remainder
+FIRM = 0.01  # the least share of what is rough, where bends are compared
 
 
 @dataclass(frozen=True, eq=False)
 class Surrogate:
     """The fit: the mean of y given the samples, and the share of the variance that it explains of samples left out."""
 
+    bend: float  # of the values
     monomials: tuple[Monomial, ...]  # the constant among them
     coefficients: FloatArray
+    shape: "Shape"
     scale: float  # of the columns: sqrt(beta / 2m)
     samples: FloatArray  # (T, m), scaled
     design: FloatArray  # (T, k), the named monomials there
     weights: FloatArray  # (T,) C^-1 y
     factor: FloatArray  # L of L L' = C, the covariance of the samples
     deviation: float  # standard deviation of g
-    share: float  # variance of the noise over that of g
+    noise: float  # variance of the noise of one value
+    judged: FloatArray  # (T,) the samples without their noise: the mean of y - noise given all values
+    doubt: FloatArray  # (T,) the variance of that
     r2: float
 
     def __call__(self, columns: FloatArray) -> FloatArray:
@@ -44,41 +51,70 @@ class Surrogate:
         return np.asarray(products(columns, self.monomials) @ self.coefficients + smooth)
 
     def covariance(self, columns: FloatArray) -> FloatArray:
-        """Of what is not known yet of y at some points.  # (N, m) -> (N, N)"""
+        """Of what is not known yet of y at some points, w left out.  # (N, m) -> (N, N)"""
         scaled, named = columns * self.scale, products(columns, self.monomials)
         both = covariance(self.samples, scaled) + PRIOR * self.design @ named.T
         known = solve_triangular(self.factor, both, lower=True, check_finite=False)
         return np.asarray(self.deviation**2 * (covariance(scaled, scaled) + PRIOR * named @ named.T - known.T @ known))
 
     @property
-    def noise(self) -> float:
-        """Variance of the noise of one value."""
-        return self.share * self.deviation**2
+    def rough(self) -> float:
+        """Variance of w."""
+        return max(self.shape.rough * self.deviation**2 - self.noise, 0.0)
+
+
+class Shape(NamedTuple):
+    """Of the remainder: its beta, the share of what is rough, and the variance of g, all as some samples have it."""
+
+    beta: float
+    rough: float
+    variance: float
+
+
+START = Shape(0.5, 0.03, 1.0)  # before the first fit
 
 
 def fit(samples: Samples, before: Surrogate | None = None) -> Surrogate:
-    """The shape of the remainder, with what an earlier fit named; named monomials; then the weights."""
-    y, V = samples.values, samples.columns
+    """The bend and the shape of the remainder, with what an earlier fit named; named monomials; then the weights."""
+    V = samples.columns
     squares = _squares(V, V) / (2 * V.shape[1])
-    beta, share = _shape(samples, squares, products(V, before.monomials if before else [()]))
-    C = _covariance(samples, squares, beta, share)
+    few = _Few(samples, squares, before.monomials if before else ((),))
+    bend = few.bend(before.shape if before else START)
+    samples = replace(samples, values=bent(samples.values, bend), noise=samples.noise * steepness(bend) ** 2)
+    shape = few.shape(bend)
+    noise = min(shape.rough, samples.noise / shape.variance) / samples.counts  # (T,)
+    C = np.exp(-shape.beta * squares)
+    C[np.diag_indices(len(C))] += shape.rough - noise * (samples.counts - 1)
     monomials = choose(samples, _factor(C))
+    return _solved(samples, C, noise, bend, shape, monomials)
+
+
+def _solved(
+    samples: Samples, C: FloatArray, noise: FloatArray, bend: float, shape: Shape, monomials: list[Monomial]
+) -> Surrogate:
+    """All that follows from the covariance C of what is not named, noise included."""
+    y, V = samples.values, samples.columns
     design = products(V, monomials)
     factor = _factor(C + PRIOR * design @ design.T)
     weights = cho_solve((factor, True), y, check_finite=False)
     inverse = dtrtri(factor, lower=1)[0]
-    missed = weights / (inverse * inverse).sum(axis=0)  # y less its mean given all others
-    total = float(y.var()) * len(y)
+    certainty = (inverse * inverse).sum(axis=0)  # the diagonal of C^-1
+    missed = weights / certainty  # y less its mean given all others
+    total, variance = float(y.var()) * len(y), max(float(y @ weights), 0.0) / len(y)
     return Surrogate(
+        bend=bend,
         monomials=tuple(monomials),
         coefficients=PRIOR * design.T @ weights,
-        scale=(scale := math.sqrt(beta / (2 * V.shape[1]))),
+        shape=shape,
+        scale=(scale := math.sqrt(shape.beta / (2 * V.shape[1]))),
         samples=V * scale,
         design=design,
         weights=weights,
         factor=factor,
-        deviation=math.sqrt(max(float(y @ weights), 0.0) / len(y)),
-        share=share,
+        deviation=math.sqrt(variance),
+        noise=float((noise * samples.counts).max()) * variance,
+        judged=y - noise * weights,
+        doubt=variance * np.maximum(noise - noise * noise * certainty, 0.0),
         r2=1 - float(missed @ missed) / total if total > 0 else 0.0,
     )
 
@@ -94,30 +130,40 @@ def _squares(a: FloatArray, b: FloatArray) -> FloatArray:
     return squares
 
 
-def _covariance(samples: Samples, squares: FloatArray, beta: float, share: float) -> FloatArray:
-    """Of what is not named, noise included.  # (T, T)"""
-    C: FloatArray = np.exp(-beta * squares)
-    C[np.diag_indices(len(C))] += share / samples.counts
-    return C
-
-
 def _factor(C: FloatArray) -> FloatArray:
     """L, lower triangular."""
     return np.asarray(dpotrf(C, lower=1, clean=1)[0])
 
 
-def _shape(samples: Samples, squares: FloatArray, design: FloatArray) -> tuple[float, float]:
-    """beta and noise of highest likelihood, on some of the samples."""
-    some = np.arange(0, len(design), -(-len(design) // SHAPING))
-    few, between = samples.rows(some), squares[np.ix_(some, some)]
-    named = PRIOR * design[some] @ design[some].T
+class _Few:
+    """Some of the samples, which are enough for what has the highest likelihood."""
 
-    smooth = {beta: np.exp(-beta * between) + named for beta in BETAS}
+    def __init__(self, samples: Samples, squares: FloatArray, monomials: tuple[Monomial, ...]) -> None:
+        some = np.arange(0, len(squares), -(-len(squares) // SHAPING))
+        self._values, self._squares = samples.values[some], squares[np.ix_(some, some)]
+        design = products(samples.columns[some], monomials)
+        self._named = PRIOR * design @ design.T
 
-    def likelihood(shape: tuple[float, float]) -> float:
-        """log p(y) with its variance at the best: -T/2 log(y' C^-1 y) - 1/2 log |C|."""
-        factor = _factor(smooth[shape[0]] + np.diag(shape[1] / few.counts))
-        z = solve_triangular(factor, few.values, lower=True, check_finite=False)
-        return float(-0.5 * len(z) * math.log(max(float(z @ z), 1e-300)) - np.log(np.diag(factor)).sum())
+    def bend(self, shape: Shape) -> float:
+        """With the shape of before: log p(z) + sum log dz / ds."""
+        factor = _factor(self._smooth(shape.beta) + max(shape.rough, FIRM) * np.eye(len(self._values)))
+        return max(BENDS, key=lambda bend: self._likelihood(factor, bend)[0] + volume(self._values, bend))
 
-    return max(product(BETAS, NOISES), key=likelihood)
+    def shape(self, bend: float) -> Shape:
+        """The best of all."""
+        eye = np.eye(len(self._values))
+        found = []
+        for beta in BETAS:
+            smooth = self._smooth(beta)
+            each = [(self._likelihood(_factor(smooth + rough * eye), bend), beta, rough) for rough in ROUGH]
+            found += [(likelihood, Shape(beta, rough, variance)) for (likelihood, variance), beta, rough in each]
+        return max(found)[1]
+
+    def _smooth(self, beta: float) -> FloatArray:
+        return np.asarray(np.exp(-beta * self._squares) + self._named)
+
+    def _likelihood(self, factor: FloatArray, bend: float) -> tuple[float, float]:
+        """log p(z) with the variance at its best, and that: -T/2 log(z' C^-1 z) - 1/2 log |C|."""
+        z = solve_triangular(factor, bent(self._values, bend), lower=True, check_finite=False)
+        square = max(float(z @ z), 1e-300)
+        return float(-0.5 * len(z) * math.log(square) - np.log(np.diag(factor)).sum()), square / len(z)
