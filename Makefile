@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 DEMO := examples/digits
 .DEFAULT_GOAL := help
-.PHONY: help demo test check unit bare test-heavy bench contest clean
+.PHONY: help demo test check unit bare test-heavy bench contest experiments clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -71,6 +71,10 @@ bench: .venv/bench-installed ## the benchmarks against peers (several hours)
 
 contest: .venv/bench-installed ## the contest of optimizers (about an hour; run again to go on)
 	$(BIN)/python -m benchmarks.search --docs
+
+experiments: .venv/bench-installed ## the paper's experiments (about an hour; run again to go on), and docs/paper.md from them
+	$(BIN)/python -m experiments
+	$(BIN)/python -m experiments --docs
 
 clean: ## remove the environments and caches
 	rm -rf .venv .venv-bare .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

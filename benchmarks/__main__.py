@@ -10,26 +10,26 @@ from benchmarks import (
     ledger,
     optuna_sampler,
     overhead,
-    paper,
     recovery,
     scale,
     speed,
-    trees,
+    throughput,
 )
 from benchmarks.search import command as search
+from benchmarks.simulation import command as simulation
 
 PARTS: dict[str, Callable[[], object]] = {
     "speed": speed.main,
     "scale": scale.main,
     "growth": growth.main,
     "recovery": recovery.main,
-    "trees": trees.main,
     "ledger": ledger.main,
     "overhead": overhead.main,
     "optuna_sampler": optuna_sampler.main,
     "forbidden": forbidden.main,
-    "paper": paper.main,
     "ablation": ablation.main,
+    "throughput": throughput.main,
+    "simulation": simulation.main,
     "search": search.main,
 }
 

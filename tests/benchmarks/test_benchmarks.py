@@ -2,11 +2,10 @@
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from benchmarks import __main__ as command
-from benchmarks import forbidden, growth, ledger, measure, overhead, paper, recovery, scale, speed, trees
+from benchmarks import forbidden, growth, ledger, measure, overhead, recovery, scale, speed
 
 
 def test_an_unknown_part_is_named(capsys: pytest.CaptureFixture[str]) -> None:
@@ -14,27 +13,13 @@ def test_an_unknown_part_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     assert "there is no sped; choose from speed, scale" in capsys.readouterr().err
 
 
-def test_a_random_tree_has_its_size_and_both_labels() -> None:
-    rng = np.random.default_rng(0)
-    tree = trees.random_tree(16, rng, frozenset(range(20)))
-    labels = tree(rng.choice([-1.0, 1.0], size=(500, 20)))
-    assert set(labels) == {-1.0, 1.0}
-    assert _leaves(tree) == 16
-
-
-def _leaves(tree: trees.Tree) -> int:
-    return 1 if tree.low is None or tree.high is None else _leaves(tree.low) + _leaves(tree.high)
-
-
 @pytest.fixture
 def tiny(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    for module in (measure, recovery, trees):
+    for module in (measure, recovery):
         monkeypatch.setattr(module, "RESULTS", tmp_path)
     monkeypatch.setattr(recovery, "DONE", tmp_path / "recovery.jsonl")
     monkeypatch.setattr(recovery, "GRID", [{"n": 12, "s": 3, "noise": 0.1, "T": 80}])
     monkeypatch.setattr(recovery, "PAPER", [])
-    for name, value in {"SAMPLES": (60, 100), "LEAVES": (4,), "NOISES": (0.0, 0.1)}.items():
-        monkeypatch.setattr(trees, name, value)
     monkeypatch.setattr(growth, "COLUMNS", (10, 20))
     monkeypatch.setattr(growth, "SAMPLES", (40, 80))
     return tmp_path
@@ -55,18 +40,6 @@ def test_growth(tiny: Path, capsys: pytest.CaptureFixture[str]) -> None:
     growth.main()
     assert (tiny / "growth.json").exists()
     assert "| 20 | 1,350 |" in capsys.readouterr().out
-
-
-@pytest.mark.heavy
-def test_trees(tiny: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    rows = [row for seed in range(2) for noise in trees.NOISES for row in trees.instance(4, noise, seed)]
-    summary = trees.summarize(rows)
-    trees.plot(summary)
-    assert (tiny / "trees.png").stat().st_size > 10_000
-    assert {row["seeds"] for row in summary} == {2}
-    best = [row["squared"] for row in summary if row["method"].startswith("sparse") and row["noise"] == 0]
-    assert max(best) < 0.01  # four leaves: a polynomial of few monomials, found exactly
-    capsys.readouterr()
 
 
 @pytest.mark.heavy
@@ -104,16 +77,6 @@ def test_forbidden(tiny: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = capsys.readouterr().out
     assert "| 150 | none | - | 100% |" in out
     assert "| 150 | 3 equal | relevant | 1" in out
-
-
-@pytest.mark.heavy
-def test_paper(tiny: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    row = paper.hierarchical("the authors' second example", "the paper's, T=100", 2.0, 1)
-    paper.report([row], [paper.sparse(0)], [paper.dummies("planted, 6 features", 0)])
-    assert (tiny / "paper.json").exists()
-    out = capsys.readouterr().out
-    assert "| the authors' second example | the paper's, T=100 | 2 | 3.0 |" in out
-    assert "features exact in 1, minimum reached in 1 of 1" in out
 
 
 @pytest.mark.heavy

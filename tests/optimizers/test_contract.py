@@ -46,6 +46,7 @@ OPTIMIZERS: dict[str, Callable[[Space, int], Optimizer]] = {
     "harmonica-local": partial(harmonica, base=partial(LocalSearch, n_evaluations=20), budget=1.0),
     "descent": partial(SpectralDescent, n_evaluations=60),
     "descent-sequential": partial(SpectralDescent, n_evaluations=20, batch=1, budget=1.0),
+    "descent-lagged": partial(SpectralDescent, n_evaluations=60, batch=3, lag=7),
     "automatic": partial(Automatic, n_evaluations=60),
     "given": given_first,
     "harmonica-halving": partial(harmonica, n_stages=1, base=partial(SuccessiveHalving, n_configurations=9)),

@@ -1,6 +1,6 @@
 """What the paper and its authors' public code show: their functions, settings and claims, at a few fixed seeds.
 
-`python -m benchmarks paper` measures the same over many seeds.
+`python -m experiments synthetic` measures the same over many seeds.
 """
 
 from functools import partial
@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks.hierarchy import SPARSE, Hierarchy, authors_function, paper_function
-from benchmarks.paper import SETTINGS, drive, dummies, sparse, staged
+from benchmarks.hierarchy import SPARSE, Hierarchy, paper_function
+from experiments.synthetic.stages import EXAMPLE, FEW, MANY, SETTINGS, H, drive, dummies, sparse, staged
 from overtone.optimizers import Harmonica, RandomSearch
 from tests.optimizers.driving import booleans
 
-PAPER = SETTINGS["the paper's, T=100"]  # 100 samples, 5 features, degree 3, the penalty of the authors' code
-PAPER_300 = SETTINGS["the paper's, T=300"]
+PAPER = SETTINGS[FEW]  # 100 samples, 5 features, degree 3, the penalty of the authors' code
 few = partial(RandomSearch, n_evaluations=20)
 
 
@@ -36,7 +35,7 @@ def test_the_sparse_function_with_automatic_settings() -> None:
 
 
 def test_the_authors_three_stage_function() -> None:
-    found = staged(authors_function(60, 1), 1, 2.0, PAPER)
+    found = staged(EXAMPLE, 60, FEW, 2.0, 1)
     assert found["stages"] == 3
     assert found["error"] < 2.0  # the noise, uniform in [-2, 2]
     assert found["best"] > found["random"]
@@ -45,29 +44,16 @@ def test_the_authors_three_stage_function() -> None:
 # ---- h(x) of section 5.4 ----
 
 
-def test_a_hierarchical_function_is_what_the_paper_says() -> None:
-    h = paper_function(12, 0)
-    assert [len(vectors) for vectors in h.stages] == [1, 32, 1024]
-    for i, vectors in enumerate(h.stages):
-        weights = np.concatenate([vector.weights for vector in vectors])
-        assert 10 + 10.0**-i <= weights.min() <= weights.max() <= 10 + 10.0 ** (2 - i)
-        assert all(len(set(vector.monomials)) == 5 for vector in vectors)
-    point = tuple(np.random.default_rng(0).choice([-1.0, 1.0], 12).tolist())
-    first = h.path(point)[0].terms(point)
-    assert h.path(point)[1] is h.stages[1][sum(2**k for k in range(5) if first[k] > 0)]
-    assert h(point) == pytest.approx(sum(vector.terms(point).sum() for vector in h.path(point)))
-
-
 def test_the_error_is_proportional_to_the_noise() -> None:
     """The paper's figure; with 300 samples, as in its main experiment."""
-    small, large = (float(staged(paper_function(60, 0), 0, noise, PAPER_300)["error"]) for noise in (1.0, 4.0))
+    small, large = (float(staged(H, 60, MANY, noise, 0)["error"]) for noise in (1.0, 4.0))
     assert small < 0.5
     assert large == pytest.approx(4 * small, rel=0.2)
 
 
 def test_100_samples_go_through_all_three_stages() -> None:
     """As in the paper; a weight of 11 beside one of 110 may not be seen, but what is found is better than random."""
-    found = staged(paper_function(60, 1), 1, 2.0, PAPER)
+    found = staged(H, 60, FEW, 2.0, 1)
     assert found["stages"] == 3
     assert found["best"] > found["random"]
 
@@ -97,5 +83,5 @@ def test_the_papers_stages_end_where_the_lasso_keeps_nothing() -> None:
 
 
 def test_dummies_are_not_chosen() -> None:
-    """The rate over seeds is in docs/benchmarks.md."""
+    """The rate over seeds is in docs/paper.md."""
     assert dummies("planted, 6 features", 0)["dummies"] == 0

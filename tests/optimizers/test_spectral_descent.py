@@ -328,3 +328,66 @@ def test_points_of_another_space_are_refused() -> None:
 def test_what_was_seen_must_be_pairs(seen: Any) -> None:
     with pytest.raises(InputError, match="`seen` must be pairs of a point and its value, but"):
         SpectralDescent(booleans(5), seen=seen)
+
+
+# a lag
+
+
+def needed(optimizer: SpectralDescent) -> list[int]:
+    """For every trial, how many had to be told before it was asked for, in the order of their numbers."""
+    found: list[int] = []
+    out: list[Trial] = []
+    for n_told in range(optimizer.n_evaluations):
+        came = optimizer.ask(1000)
+        found += [n_told] * len(came)
+        out += came
+        optimizer.tell(out[n_told], planted(out[n_told]))
+    return found
+
+
+def test_a_round_waits_for_all_but_the_lag() -> None:
+    rounds = [4 * (k // 4) for k in range(48)]
+    assert needed(SpectralDescent(booleans(20), n_evaluations=60, batch=4)) == [0] * 12 + [12 + k for k in rounds]
+    lagged = SpectralDescent(booleans(20), n_evaluations=60, batch=4, lag=6)
+    assert needed(lagged) == [0] * 12 + [6 + k for k in rounds]
+
+
+def test_with_a_lag_the_minimum_is_found_too() -> None:
+    events = drive(SpectralDescent(booleans(30), n_evaluations=200, lag=14), planted, workers=20)
+    assert lowest(events) == -9.5
+
+
+def test_what_is_out_is_no_failure() -> None:
+    """A round knows what came before the lag; of the others, that they are no longer to be chosen."""
+    optimizer = SpectralDescent(booleans(20), n_evaluations=60, batch=4, lag=6)
+    for trial in optimizer.ask(12)[:6]:
+        optimizer.tell(trial, planted(trial))
+    more = optimizer.ask(4)
+    samples, pending = optimizer._samples(), {row.point for row in optimizer._findings.pending()}
+    assert samples is not None
+    assert len(samples.values) == 6
+    assert len(more) == 4
+    assert len(pending) >= 9  # of ten, one may be a repetition
+    assert not pending & {tuple(row) for row in samples.columns.tolist()}
+
+
+def test_in_the_end_everything_is_known() -> None:
+    optimizer = SpectralDescent(booleans(20), n_evaluations=60, batch=4, lag=30)
+    values = [value for _, trial, value in drive(optimizer, planted, workers=60) if value is not None]
+    assert optimizer.best is not None
+    assert optimizer.best[1] == min(values)
+
+
+def test_a_lag_must_be_a_number_of_trials() -> None:
+    with pytest.raises(InputError, match="`lag` must be a whole number >= 0, but got -1"):
+        SpectralDescent(booleans(5), lag=-1)
+
+
+def test_a_point_near_what_is_out_promises_less() -> None:
+    points: list[Point] = [(0.0,), (1.0,), (2.0,)]
+    covariance = np.array([[1.0, 0.0, 0.9], [0.0, 0.9, 0.0], [0.9, 0.0, 1.0]])
+    mean = np.zeros(3)
+    assert Pool(points, mean, covariance, 0.0).pick(1, 0.0) == [(0.0,)]
+    pool = Pool(points, mean, covariance, 0.0, n_out=1)
+    assert pool.n_open == 2
+    assert pool.pick(2, 0.0) == [(1.0,), (0.0,)]

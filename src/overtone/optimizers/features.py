@@ -1,7 +1,7 @@
 """Points of a space as columns of orthonormal families, and minimizers of polynomials over them as restrictions."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import islice, product
 from typing import Any
 
@@ -30,7 +30,7 @@ class Features:
 
     def __init__(self, space: Space) -> None:
         self.space = space
-        self.families = [_family(unit) for unit in space.units]
+        self.families = [_family(unit.kind, unit.size) for unit in space.units]
         self.groups = np.repeat(np.arange(len(self.families)), [family.size for family in self.families])
         places: dict[str, list[int]] = {}
         for number, unit in enumerate(space.units):
@@ -101,11 +101,12 @@ class Features:
         If it touches what earlier stages fixed, or a forbidden combination links them, it completes one of their
         settings, and the values are those of all polynomials.
         """
-        tables = [_levels(unit, family) for unit, family in zip(self.space.units, self.families, strict=True)]
+        tables = [_levels(unit.kind, unit.size) for unit in self.space.units]
         clauses = self._merged(self._forbidden())
+        everything = _sum([polynomial, *earlier])
         found: list[tuple[Restriction, float]] = []
         for fixed in self._settings({int(self.groups[column]) for column in polynomial.support}, clauses):
-            left = _sum([polynomial, *earlier]).restrict(self._at(fixed)) if fixed else polynomial
+            left = everything.restrict(self._at(fixed)) if fixed else polynomial
             open_clauses = [clause for each in clauses if (clause := _unmet(each, fixed)) is not None]
             if {} in open_clauses:
                 continue
@@ -130,10 +131,11 @@ class Features:
         """The values of the columns where some units are fixed; in the middle of an interval."""
         at: dict[int, float] = {}
         for unit, code in fixed.items():
-            x = float(np.mean(code))
-            at.update(
-                zip(np.flatnonzero(self.groups == unit).tolist(), self.families[unit].columns([x])[0], strict=True)
-            )
+            first = int(np.searchsorted(self.groups, unit))
+            if self.space.units[unit].kind == "bit" and not isinstance(code, tuple):
+                at[first] = code
+            else:
+                at.update(enumerate(self.families[unit].columns([float(np.mean(code))])[0].tolist(), start=first))
         return at
 
     def _forbidden(self) -> Iterator[Clause]:
@@ -193,15 +195,20 @@ def _unmet(clause: Clause, fixed: Restriction) -> Clause | None:
     return {unit: code for unit, code in clause.items() if unit not in fixed}
 
 
-def _family(unit: Unit) -> Family:
-    if unit.kind == "range":
+@cache
+def _family(kind: str, size: int) -> Family:
+    if kind == "range":
         return legendre(ORDER)
-    return parity() if unit.kind == "bit" else contrasts(unit.size)
+    return parity() if kind == "bit" else contrasts(size)
 
 
-def _levels(unit: Unit, family: Family) -> FloatArray:
+@cache
+def _levels(kind: str, size: int) -> FloatArray:
     """The table of a unit's columns at its levels, or at the middle of each cell of a range."""
-    return family.columns(_middles()) if unit.kind == "range" else family.levels
+    family = _family(kind, size)
+    table = family.columns(_middles()) if kind == "range" else family.levels
+    table.flags.writeable = False  # it is shared
+    return table
 
 
 def _middles() -> FloatArray:

@@ -24,6 +24,7 @@ class Row:
     trial: Trial | None  # None: it was known before
     values: list[float] = field(default_factory=list)
     mean: float = math.inf  # of the values; infinite if every trial failed
+    n_out: int = 0  # trials of which nothing is known yet
 
     def add(self, value: float) -> None:
         """One more; in which order does not matter."""
@@ -46,11 +47,13 @@ class Findings:
         self._keys.append(key)
         row = self.rows.setdefault(key, Row(trial.point, trial))
         row.trial = row.trial or trial
+        row.n_out += 1
 
     def back(self, trial: Trial, value: Value) -> None:
         """What came of it."""
+        row = self.rows[self._keys[trial.number]]
+        row.n_out -= 1
         if value is not None:
-            row = self.rows[self._keys[trial.number]]
             row.add(value)
             if len(row.values) == 2:
                 self._repeated.append(row)
@@ -67,8 +70,12 @@ class Findings:
         """The rows that have a value."""
         return [row for row in self.rows.values() if row.values]
 
+    def pending(self) -> list[Row]:
+        """The rows of which nothing is known but that they are out."""
+        return [row for row in self.rows.values() if row.n_out and not row.values]
+
     def sampled(self) -> tuple[list[Row], FloatArray] | None:
-        """The rows of a fit, and their values: 0 the best, 1 the ceiling, where failures are, too.
+        """The rows of a fit, and their values: 0 the best, 1 the ceiling, where failures are, too; not what is out.
 
         None: there are too few values, or they are all the same.
         """
@@ -77,7 +84,7 @@ class Findings:
             return None
         low, high = known.min(), np.quantile(known, CEILING)
         self.low, self.high = float(low), float(high if high - low > FLAT else known.max())
-        rows = self._some(list(self.rows.values()))
+        rows = self._some([row for row in self.rows.values() if row.values or not row.n_out])
         return rows, np.array([self.scaled(row.mean) for row in rows])
 
     def scaled(self, value: Value) -> float:

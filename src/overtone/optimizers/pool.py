@@ -17,16 +17,26 @@ class Pool:
 
     noise: variance of what an evaluation adds to a value.
     n_known: the first of them have values already; with noise, more of these may tell which is best.
+    n_out: the last of them are out, and count as picked.
     """
 
     def __init__(
-        self, points: list[Point], mean: FloatArray, covariance: FloatArray, noise: float, n_known: int = 0
+        self,
+        points: list[Point],
+        mean: FloatArray,
+        covariance: FloatArray,
+        noise: float,
+        *,
+        n_known: int = 0,
+        n_out: int = 0,
     ) -> None:
         self._n_known = n_known
         self._points, self._mean, self._covariance, self._noise = points, mean, covariance, noise
         self._variance = np.diag(covariance).copy()
         self._known = np.zeros((0, len(points)))  # W: the covariance given what was picked is covariance - W'W
         self._open = np.ones(len(points), dtype=bool)
+        for i in range(len(points) - n_out, len(points)):
+            self._take(i)
 
     @classmethod
     def empty(cls) -> "Pool":
@@ -49,13 +59,13 @@ class Pool:
             variance = np.maximum(self._variance, 0.0)
             gain = _expected_gain(below, variance / np.sqrt(variance + self._noise + CERTAIN**2))
             i = int(np.where(self._open, gain + nudge, -np.inf).argmax())
-            self._open[i] = i < self._n_known
-            self._expect(i)
+            self._take(i)
             picked.append(self._points[i])
         return picked
 
-    def _expect(self, i: int) -> None:
+    def _take(self, i: int) -> None:
         """W gets s / sqrt(s_i + noise), s the row of i; a value that is as expected leaves the mean."""
+        self._open[i] = i < self._n_known
         if self._variance[i] > CERTAIN:
             row = self._covariance[i] - self._known[:, i] @ self._known
             known = row / math.sqrt(self._variance[i] + self._noise)

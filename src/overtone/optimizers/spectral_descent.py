@@ -48,6 +48,9 @@ class SpectralDescent:
 
     n_evaluations: a fifth of them uniform; ends early when the space is exhausted.
     batch: trials a round; automatic: what makes 12 rounds. Smaller rounds share a fit, so that there are 12, too.
+    lag: trials that a round does not wait for; it is proposed from all before them, as if these had the values that are
+        expected. With long-tailed durations a straggler then holds up nobody for a while. Still, the answer does not
+        depend on the workers: a round knows nothing of these trials even if they are back.
     seen: points with their values that are known already, as from a stage of Harmonica, also outside of what is left of
         the space; they count as uniform samples, and not as evaluations.
     No configuration comes twice, but for the best one when a fit first says that there may be noise: if its value is
@@ -61,6 +64,7 @@ class SpectralDescent:
         *,
         n_evaluations: int = 100,
         batch: int | None = None,
+        lag: int = 0,
         budget: float | None = None,
         seen: Iterable[tuple[Point, Value]] = (),
     ) -> None:
@@ -74,6 +78,8 @@ class SpectralDescent:
         self.n_uniform = max(0, math.ceil(START * (self.n_evaluations + n_seen)) - n_seen)
         self._patience = max(1, math.ceil((self.n_evaluations - self.n_uniform) / ROUNDS))
         self.batch = self._patience if batch is None else check_whole("batch", batch)
+        self.lag = check_whole("lag", lag, 0)
+        self._young: list[Trial] = []  # back, but the next round may not know them
         self._queue: list[Point] = []  # of this round, to be asked
         self._surrogate: Surrogate | None = None
         self._ranking: list[Row] = []  # best first
@@ -98,7 +104,7 @@ class SpectralDescent:
         return len(known)
 
     def ask(self, n: int = 1) -> list[Trial]:
-        """Up to n trials of this round; none while results of the round are out."""
+        """Up to n trials of this round; none while results that the next one must know are out."""
         return list(islice(iter(self._next, None), check_whole("n", n)))
 
     def _next(self) -> Trial | None:
@@ -106,11 +112,12 @@ class SpectralDescent:
             return None
         if len(self._book.trials) < self.n_uniform:
             self._queue = list(islice(self._drawn(), 1))
-        elif not self._queue and not self._book.open:
+        elif not self._queue:
+            if any(number < self._n_known() for number in self._book.open):
+                return None
+            self._note()
             with single_threaded_blas():
                 self._queue = self._propose(min(self.batch, self._left()))
-        elif not self._queue:
-            return None
         self._exhausted = not self._queue
         return self._out(self._queue.pop(0)) if self._queue else None
 
@@ -125,8 +132,24 @@ class SpectralDescent:
         return trial
 
     def tell(self, trial: Trial, value: Value) -> None:
-        """Note a value."""
-        self._findings.back(trial, self._book.back(trial, value))
+        """Note a value, for the rounds that may know it."""
+        self._book.back(trial, value)
+        self._young.append(trial)
+        self._note()
+
+    def _n_known(self) -> int:
+        """The next round knows the trials before this one."""
+        if self.done:
+            return len(self._book.trials)
+        return max(self.n_uniform, len(self._book.trials) + len(self._queue)) - self.lag
+
+    def _note(self) -> None:
+        """What is back and old enough, in any order."""
+        n_known = self._n_known()
+        for trial in self._young:
+            if trial.number < n_known:
+                self._findings.back(trial, self._book.values[trial.number])
+        self._young = [trial for trial in self._young if trial.number >= n_known]
 
     @property
     def done(self) -> bool:
@@ -135,7 +158,10 @@ class SpectralDescent:
 
     @property
     def best(self) -> tuple[Trial, float] | None:
-        """The trial of the best configuration, and the mean of its values; with noise, as the fit judges it."""
+        """The trial of the best configuration, and the mean of its values; with noise, as the fit judges it.
+
+        Of what the next round will know; of everything once it is done.
+        """
         with single_threaded_blas():
             samples = self._samples() if self._findings.is_noisy else None
             ranked = self._ranked(None if samples is None else fit(samples))
@@ -248,7 +274,7 @@ class SpectralDescent:
         around = np.union1d(np.arange(len(incumbents)), ends[:N_ENDS])
         found = np.concatenate([walk.points[ends], walk.neighbors(2 * size, around)])
         found = found[np.argsort(surrogate(self._near.columns(found)), kind="stable")]
-        points = self._fresh(found, size)
+        points = self._fresh(found, size) + [row.point for row in self._findings.pending()]
         columns = self._near.columns(np.array(points).reshape(-1, found.shape[1]))
         return self._with_contenders(surrogate, points, surrogate(columns), surrogate.covariance(columns))
 
@@ -256,8 +282,9 @@ class SpectralDescent:
         self, surrogate: Surrogate, points: list[Point], mean: FloatArray, covariance: FloatArray
     ) -> Pool:
         """With noise, contenders are in the pool, too, with the doubt that is left of each."""
+        n_out = len(self._findings.pending())
         if not self._findings.is_noisy:
-            return Pool(points, mean, covariance, surrogate.rough)
+            return Pool(points, mean, covariance, surrogate.rough, n_out=n_out)
         place = {id(row): i for i, row in enumerate(self._sampled)}
         inside = [row for row in self._ranking[:N_CONTENDERS] if self._near.contains(row.point) and id(row) in place]
         which = [place[id(row)] for row in inside]
@@ -267,7 +294,8 @@ class SpectralDescent:
             np.concatenate([surrogate.judged[which], mean]),
             block_diag(np.diag(surrogate.doubt[which]), new),
             surrogate.noise,
-            len(inside),
+            n_known=len(inside),
+            n_out=n_out,
         )
 
     def _starts(self, incumbents: FloatArray, rng: np.random.Generator) -> FloatArray:

@@ -56,6 +56,8 @@ def full_budget(optimizer: Optimizer) -> float | None:
 
 def finite(value: Any) -> Value:
     """A number as it is; whatever is none, or not finite, or beyond what the engine can square, is a failure."""
+    if type(value) is float:  # nearly always
+        return value if abs(value) <= LARGEST else None
     try:
         plain = value.item() if hasattr(value, "item") else value  # numpy's and others' numbers
         number = math.nan if isinstance(plain, str | bytes) else float(plain)
@@ -66,6 +68,8 @@ def finite(value: Any) -> Value:
 
 def check_whole(name: str, number: int, least: int = 1) -> int:
     """A whole number that is large enough."""
+    if type(number) is int and number >= least:  # nearly always
+        return number
     if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < least:
         raise InputError(f"`{name}` must be a whole number >= {least}, but got {number!r}")
     return int(number)
@@ -89,7 +93,7 @@ class Book:
     def back(self, trial: Trial, value: Any) -> Value:
         """Note a result; each trial comes back once."""
         number = trial.number if isinstance(trial, Trial) else -1
-        if number not in self.open or self.trials[number] != trial:
+        if number not in self.open or (self.trials[number] is not trial and self.trials[number] != trial):
             known = "was told already" if number in self.values else "was never asked for"
             raise InputError(f"a trial must be told once, after it was asked for, but {trial!r} {known}")
         self.open.remove(number)

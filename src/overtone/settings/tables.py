@@ -121,9 +121,10 @@ class LocalSearchTable(RandomSearchTable):
 
 
 class SpectralDescentTable(RandomSearchTable):
-    """The same, and how many a round."""
+    """The same, how many a round, and how many it does not wait for."""
 
     batch: Whole | None = None
+    lag: Annotated[int, Field(ge=0)] | None = None
 
 
 class HyperbandTable(Table):

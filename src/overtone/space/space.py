@@ -202,10 +202,10 @@ class Space:
         """A uniform point; each stage's mixture puts one of its minimizers on top."""
         sizes, is_bit, is_range = self._sizes
         uniform = rng.random(len(sizes))
-        numbers = np.floor(uniform * sizes)
         if self._only_bits:
-            codes: list[float] = (2 * numbers - 1).tolist()
+            codes: list[float] = np.where(uniform < 0.5, -1.0, 1.0).tolist()  # the same as below, in one step
         else:
+            numbers = np.floor(uniform * sizes)
             codes = np.where(is_range, 2 * uniform - 1, np.where(is_bit, 2 * numbers - 1, numbers)).tolist()
         for mixture in self.mixtures:
             for unit, code in mixture[int(rng.integers(len(mixture)))].items():
@@ -283,10 +283,12 @@ class Space:
 
     def _words(self) -> dict[str, str]:
         """What is left of each parameter; nothing to say if it is free."""
-        return {
-            name: self._range_words(name) if parameter.is_continuous else self._level_words(name)
-            for name, parameter in self.parameters.items()
-        }
+        touched = {self.units[unit].parameter for mixture in self.mixtures for each in mixture for unit in each}
+        words = dict.fromkeys(self.parameters, "")
+        for name in touched:
+            is_continuous = self.parameters[name].is_continuous
+            words[name] = self._range_words(name) if is_continuous else self._level_words(name)
+        return words
 
     def _level_words(self, name: str) -> str:
         parameter = self.parameters[name]

@@ -28,7 +28,7 @@ CACHE = 2**23  # entries of prefix products that a dictionary keeps between scan
 LARGE = 4e8  # operations in a scan from which on threads bring more than they cost
 FEW = 2**13  # prefixes up to which whole bands beat one matrix product a middle column
 ROUNDING = 1 - 1e-12  # of products and quotients in float64
-DENSE = 2**22  # scores of several residuals up to which they are kept all at once: 16 MB of float32
+DENSE = 2**22  # scores of several residuals up to which one scan of all together beats threads
 FLOAT32_SAMPLES = 4096  # past this many samples float32 sums are too coarse to screen with
 Grid = NDArray[np.floating]  # float32 or float64
 
@@ -51,7 +51,7 @@ def correlations(
     `residuals` is (T,) or (T, R). Memory is bounded by the block, whatever the number of monomials.
     """
     many = np.asarray(residuals, dtype=np.float64).reshape(columns.n_samples, -1).T  # (R, T)
-    for piece in _pieces(columns.groups, np.ascontiguousarray(columns.values.T), degree, block):
+    for piece in _pieces(columns.groups, np.ascontiguousarray(columns.values.T), range(1, degree + 1), block):
         grids = np.array([piece.correlate(r) for r in many])  # (R, rows, last columns)
         row, last = np.nonzero(piece.exists)
         yield piece.monomials(row, last), grids[:, row, last].T
@@ -73,6 +73,7 @@ class Dictionary:
     ) -> Candidates:
         """The `limit` monomials of highest score |A_S' r| / factors[degree of S - 1], of those that reach `level`.
 
+        Degrees whose factor is infinite are left out.
         One full scan: in float32 to screen, then in float64 for what the screen lets through. The screen is
         rigorous: it keeps whatever could pass within its own rounding error (`slack`), so that the answer does not
         depend on block sizes, threads or BLAS.
@@ -80,16 +81,16 @@ class Dictionary:
         weights = np.ones(self.degree) if factors is None else np.asarray(factors, dtype=np.float64)
         unit = float(np.ldexp(1.0, int(np.frexp(np.abs(residual).max())[1]) - 1))  # float32 ends at 1e38
         residual, level = residual / unit, level / unit
-        coarse, slack = self._screen(residual)
+        coarse, slack = self._screen(residual[None])
         pool = _Pool(level, limit, slack, slack / float(weights.min()))
-        pieces = self._pieces()
+        pieces = self._pieces(np.isfinite(weights))
 
         def scan_next() -> bool:
             with pool.lock:
                 piece = next(pieces, None)
             if piece is None:
                 return False
-            pool.offer(piece, piece.correlate(coarse), float(weights[piece.degree - 1]))
+            pool.offer(piece, piece.correlate(coarse[0]), float(weights[piece.degree - 1]))
             return True
 
         _repeat(scan_next, self.n_threads or self._default_threads())
@@ -106,14 +107,12 @@ class Dictionary:
         if len(residuals) * sum(self.counts[1:]) > DENSE:
             return [self.strongest(r, factors=factors, limit=limit).monomials for r in residuals]
         unit = np.abs(residuals).max(axis=1, keepdims=True)
-        coarse = np.stack([self._screen(r)[0] for r in residuals / np.where(unit > 0, unit, 1.0)])
-        pieces = list(self._pieces())
-        ends = np.cumsum([0, *(len(piece.left) * len(piece.right) for piece in pieces)])
-        scores = np.empty((len(residuals), ends[-1]), dtype=coarse.dtype)
+        coarse, _ = self._screen(residuals / np.where(unit > 0, unit, 1.0))
+        tops = _Tops(limit, np.full(len(coarse), np.finfo(coarse.dtype).tiny, dtype=coarse.dtype))
         with single_threaded_blas():
-            for piece, low, high in zip(pieces, ends[:-1], ends[1:], strict=True):
-                piece.score(coarse, float(factors[piece.degree - 1]), scores[:, low:high])
-        return _tops(pieces, ends, scores, limit)
+            for piece in self._pieces():
+                tops.offer(piece, piece.score(coarse, float(factors[piece.degree - 1])))
+        return tops.monomials(self.degree)
 
     def noise_level(self, residual: FloatArray, expected: int) -> float:
         """The correlation that about `expected` monomials reach if the residual is noise: a good first `level`."""
@@ -129,49 +128,86 @@ class Dictionary:
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         return cores if self.is_large else 1
 
-    def _pieces(self) -> Iterator["_Piece"]:
-        """The matrix products of a scan; kept for the next scan where they are few."""
+    def _pieces(self, wanted: NDArray[np.bool_] | None = None) -> Iterator["_Piece"]:
+        """The matrix products of a scan, of all or of the wanted degrees; kept for the next scan where they are few."""
+        if wanted is not None and not wanted.all():
+            return _pieces(self.columns.groups, self._rows, (np.flatnonzero(wanted) + 1).tolist(), self.block)
+        degrees = range(1, self.degree + 1)
         if self._kept is None and self.columns.n_samples * sum(self.counts[: self.degree]) <= CACHE:
-            self._kept = list(_pieces(self.columns.groups, self._rows, self.degree, self.block))
-        return iter(self._kept or _pieces(self.columns.groups, self._rows, self.degree, self.block))
+            self._kept = list(_pieces(self.columns.groups, self._rows, degrees, self.block))
+        return iter(self._kept or _pieces(self.columns.groups, self._rows, degrees, self.block))
 
-    def _screen(self, residual: FloatArray) -> tuple[Grid, float]:
-        """The residual in the precision of the screen, and how far correlations with it can be off."""
+    def _screen(self, residuals: FloatArray) -> tuple[Grid, float]:
+        """The residuals in the precision of the screen, and how far correlations with them can be off.  # (B, T)"""
         if self._rows.dtype == np.float32 and self._signs:
             # +-1 columns: with r on a grid so coarse that the sum of |r| is below 2^24 steps, every float32 sum
             # is exact, in any order; only the rounding of r to the grid is left.
-            coarse = _on_grid(residual)
-            return coarse.astype(np.float32), float(np.abs(residual - coarse).sum())
-        coarse = residual.astype(self._rows.dtype)
-        return coarse, _rounding(self.columns, residual, self.degree, float(np.finfo(coarse.dtype).eps))
+            coarse = _on_grid(residuals)
+            return coarse.astype(np.float32), float(np.abs(residuals - coarse).sum(axis=1).max())
+        coarse = residuals.astype(self._rows.dtype)
+        return coarse, _rounding(self.columns, residuals, self.degree, float(np.finfo(coarse.dtype).eps))
 
 
-def _tops(pieces: Sequence["_Piece"], starts: IntArray, scores: Grid, limit: int) -> list[tuple[Monomial, ...]]:
-    """The monomials of the highest positive scores in each row, ties by place.  # (B, entries of all pieces)"""
-    limit = min(limit, scores.shape[1])
-    places = []
-    for row, least in zip(scores, np.partition(scores, -limit, axis=1)[:, -limit], strict=True):
-        place = np.flatnonzero(row >= max(least, np.finfo(row.dtype).tiny))
-        places.append(place[np.argsort(-row[place], kind="stable")][:limit].tolist())
-    needed = np.unique(np.concatenate(places)).astype(np.intp)
-    names: dict[int, Monomial] = {}
-    of_pieces = np.split(needed, np.searchsorted(needed, starts[1:-1]))
-    for piece, start, some in zip(pieces, starts[:-1], of_pieces, strict=True):
-        named = piece.monomials(*divmod(some - start, len(piece.right))).tolist()
-        names.update(zip(some.tolist(), map(tuple, named), strict=True))
-    return [tuple(names[at] for at in place) for place in places]
+@dataclass
+class _Tops:
+    """The monomials of the highest positive scores for each of B residuals, ties by place."""
+
+    limit: int
+    floor: Grid  # (B,) what a score must reach
+    scores: list[Grid] = field(default_factory=list)
+    which: list[IntArray] = field(default_factory=list)  # the residual of each score
+    kept: list[tuple["_Piece", IntArray, IntArray]] = field(default_factory=list)
+
+    def offer(self, piece: "_Piece", scores: Grid) -> None:
+        """Keep what reaches the floor, which rises where that is too much.  # (rows, B, last columns)"""
+        _, B, n = scores.shape
+        found = np.flatnonzero(scores >= self.floor[:, None])
+        if len(found) > 4 * B * self.limit:
+            best = np.partition(scores.swapaxes(0, 1).reshape(B, -1), -self.limit, axis=1)[:, -self.limit]
+            self.floor = np.maximum(self.floor, best)
+            found = np.flatnonzero(scores >= self.floor[:, None])
+        if len(found):
+            row, last = found // (B * n), found % n
+            self.scores.append(scores.ravel()[found])
+            self.which.append(found // n % B)
+            self.kept.append((piece, row, last))
+
+    def monomials(self, degree: int) -> list[tuple[Monomial, ...]]:
+        """The best of each residual, best first."""
+        if not self.kept:
+            return [()] * len(self.floor)
+        which = np.concatenate(self.which)
+        order = np.lexsort((-np.concatenate(self.scores), which))  # stable: ties stay in their order
+        ends = np.cumsum(np.bincount(which, minlength=len(self.floor)))
+        names = _padded(self.kept, degree)
+        return [tuple(_named(names[top[: self.limit]])) for top in np.split(order, ends[:-1])]
+
+
+def _padded(kept: Sequence[tuple["_Piece", IntArray, IntArray]], degree: int) -> IntArray:
+    """Entries of pieces as monomials, padded with -1 to one width.  # (b, degree)"""
+    padded = np.full((sum(len(row) for _, row, _ in kept), degree), -1, dtype=np.intp)
+    low = 0
+    for piece, row, last in kept:
+        padded[low : low + len(row), : piece.degree] = piece.monomials(row, last)
+        low += len(row)
+    return padded
+
+
+def _named(padded: IntArray) -> Iterator[Monomial]:
+    """Without the padding."""
+    return (tuple(row[:size]) for row, size in zip(padded.tolist(), (padded >= 0).sum(axis=1).tolist(), strict=True))
 
 
 def _exact(columns: Columns, residual: FloatArray, weights: FloatArray, pool: "_Pool") -> Candidates:
     """The float64 correlations of what the screen kept: sorted, and cut to the limit."""
-    kept = pool.monomials(len(weights))  # (b, degree), short ones padded with -1
+    kept = _padded(pool.kept, len(weights))  # (b, degree)
     c = _correlate_padded(columns, residual, kept)
     scores = np.abs(c) / weights[(kept >= 0).sum(axis=1) - 1]
     order = np.lexsort((*kept.T[::-1], -scores))  # by score, then by monomial
     order = order[scores[order] >= pool.level]
     complete = len(order) <= pool.limit and not pool.overflowed
     order = order[: pool.limit]
-    monomials = tuple(tuple(column for column in row if column >= 0) for row in kept[order].tolist())
+    monomials = tuple(_named(kept[order]))
     return Candidates(monomials, c[order], scores[order], complete)
 
 
@@ -186,17 +222,18 @@ def _correlate_padded(columns: Columns, residual: FloatArray, monomials: IntArra
     return c
 
 
-def _on_grid(residual: FloatArray) -> FloatArray:
-    """r rounded to whole multiples of a power of two, such that the sum of |r| is below 2^24 steps."""
-    total = np.abs(residual).sum() + len(residual) * np.finfo(np.float64).tiny
-    step = 2.0 ** np.ceil(np.log2(total / (2**24 - len(residual))))
-    return np.asarray(np.rint(residual / step) * step)
+def _on_grid(residuals: FloatArray) -> FloatArray:
+    """r rounded to whole multiples of a power of two, such that the sum of |r| is below 2^24 steps.  # (B, T)"""
+    T = residuals.shape[1]
+    total = np.abs(residuals).sum(axis=1, keepdims=True) + T * np.finfo(np.float64).tiny
+    step = 2.0 ** np.ceil(np.log2(total / (2**24 - T)))
+    return np.asarray(np.rint(residuals / step) * step)
 
 
-def _rounding(columns: Columns, residual: FloatArray, degree: int, eps: float) -> float:
+def _rounding(columns: Columns, residuals: FloatArray, degree: int, eps: float) -> float:
     """The usual bound on the rounding error of a sum of T products: (T + degree + 2) eps K^degree sum |r|."""
     K = max(1.0, float(np.abs(columns.values).max()))
-    return float((columns.n_samples + degree + 2) * eps * K**degree * np.abs(residual).sum())
+    return float((columns.n_samples + degree + 2) * eps * K**degree * np.abs(residuals).sum(axis=1).max())
 
 
 @dataclass
@@ -217,7 +254,7 @@ class _Pool:
         """Keep the entries of one block of correlations that may reach the level."""
         piece.blank(grid)
         floor = max(self.level, self.raised) * factor * ROUNDING - self.slack
-        if max(float(grid.max()), -float(grid.min())) < floor:
+        if grid.max() < floor and grid.min() > -floor:
             return
         row, last = np.nonzero((grid >= floor) | (grid <= -floor) if floor > 0 else piece.exists)
         found = np.abs(grid[row, last]).astype(np.float64) / factor
@@ -240,15 +277,6 @@ class _Pool:
                 self.kept.append((piece, row[stay], last[stay]))
                 self.scores.append(found[stay])
 
-    def monomials(self, degree: int) -> IntArray:
-        """All that is kept, padded with -1 to one width.  # (b, degree)"""
-        padded = np.full((sum(len(row) for _, row, _ in self.kept), degree), -1, dtype=np.intp)
-        low = 0
-        for piece, row, last in self.kept:
-            padded[low : low + len(row), : piece.degree] = piece.monomials(row, last)
-            low += len(row)
-        return padded
-
 
 @dataclass(frozen=True)
 class _Piece:
@@ -262,7 +290,7 @@ class _Piece:
     weight: Grid | None  # (T,) phi_j
     ends: IntArray | None  # where there is no middle: from which last-column on each row's monomials exist
 
-    @property
+    @cached_property
     def degree(self) -> int:
         return int(self.prefixes.shape[1]) + 1 + (self.middle is not None)
 
@@ -273,16 +301,16 @@ class _Piece:
             return np.asarray((self.left * w) @ self.right.T)
         return np.asarray(self.left @ (self.right * w).T)
 
-    def score(self, residuals: Grid, factor: float, into: Grid) -> None:
-        """|A_S' r| / factor for several residuals; 0 where there is no monomial.  # (B, T) -> (B, entries)"""
+    def score(self, residuals: Grid, factor: float) -> Grid:
+        """|A_S' r| / factor for several residuals (B, T); 0 where there is no monomial.  # (rows, B, last columns)"""
         w = residuals if self.weight is None else residuals * self.weight
         right = (w[:, None, :] * self.right).reshape(-1, w.shape[1])  # (B x last columns, T)
-        grids = (self.left @ right.T).reshape(len(self.left), len(w), -1)  # (rows, B, last columns)
-        scores = into.reshape(len(w), len(self.left), -1)  # a view
-        np.abs(grids.swapaxes(0, 1), out=scores)
+        scores: Grid = (self.left @ right.T).reshape(len(self.left), len(w), -1)
+        np.abs(scores, out=scores)
         scores *= scores.dtype.type(1 / factor)
         if self.ends is not None:
-            scores *= self.exists
+            scores *= self.exists[:, None, :]
+        return scores
 
     @cached_property
     def exists(self) -> NDArray[np.bool_]:
@@ -298,20 +326,25 @@ class _Piece:
 
     def monomials(self, row: IntArray, last: IntArray) -> IntArray:
         """(b, k) column numbers."""
-        middle = [] if self.middle is None else [np.full(len(row), self.middle)]
-        return np.column_stack([self.prefixes[row], *middle, last + self.first])
+        columns = np.empty((len(row), self.degree), dtype=np.intp)
+        columns[:, : self.prefixes.shape[1]] = self.prefixes[row]
+        if self.middle is not None:
+            columns[:, -2] = self.middle
+        columns[:, -1] = last + self.first
+        return columns
 
 
-def _pieces(groups: IntArray, rows: Grid, degree: int, block: int) -> Iterator[_Piece]:
-    """All the matrix products of one scan of the monomials of degree 1, ..., `degree`."""
+def _pieces(groups: IntArray, rows: Grid, degrees: Sequence[int], block: int) -> Iterator[_Piece]:
+    """All the matrix products of one scan of the monomials of some degrees."""
     height = max(1, block // rows.shape[1])  # prefixes in one matrix product
     start = np.searchsorted(groups, groups, side="left")  # first column of each column's group
     end = np.searchsorted(groups, groups, side="right")  # one past the last
-    one = np.ones((1, rows.shape[1]), dtype=rows.dtype)
-    yield _Piece(np.zeros((1, 0), dtype=np.intp), None, 0, one, rows, None, None)  # degree 1
-    counts = count_monomials(groups, degree)
-    for k in range(2, degree + 1):
-        if k == 2 or counts[k - 1] <= FEW:
+    counts = count_monomials(groups, max(degrees))
+    for k in degrees:
+        if k == 1:
+            one = np.ones((1, rows.shape[1]), dtype=rows.dtype)
+            yield _Piece(np.zeros((1, 0), dtype=np.intp), None, 0, one, rows, None, None)
+        elif k == 2 or counts[k - 1] <= FEW:
             yield from _bands(rows, start, end, k, min(height, max(64, counts[k - 1] // 8)))
         else:
             yield from _by_middle(rows, start, end, k, height)
@@ -330,10 +363,10 @@ def _by_middle(rows: Grid, start: IntArray, end: IntArray, k: int, height: int) 
     """Many prefixes: k-2 columns, the middle, the last column. Nothing is computed in vain."""
     for prefixes in _prefixes(start, k - 2, height):
         left = _multiply(rows, prefixes)
-        for j in range(int(prefixes[0, -1]) + 1, len(rows)):
-            fits = int(np.searchsorted(prefixes[:, -1], start[j]))  # prefixes that end before j's group
-            if fits and end[j] < len(rows):
-                yield _Piece(prefixes[:fits], j, int(end[j]), left[:fits], rows[end[j] :], rows[j], None)
+        fits = np.searchsorted(prefixes[:, -1], start)  # how many prefixes end before each column's group
+        for j, (fit, first) in enumerate(zip(fits.tolist(), end.tolist(), strict=True)):
+            if fit and first < len(rows):
+                yield _Piece(prefixes[:fit], j, first, left[:fit], rows[first:], rows[j], None)
 
 
 def _prefixes(start: IntArray, degree: int, height: int) -> Iterator[IntArray]:

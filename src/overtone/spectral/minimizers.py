@@ -22,6 +22,7 @@ from overtone.spectral.polynomial import Polynomial
 
 EFFORT = 60_000_000  # some 10 to 20 seconds
 MAX_TABLE_BITS = 20  # of a set of groups that are not all of two levels c and -c
+FEW_BITS = 6  # of a part, all assignments of which are listed
 SIGNS = np.array([[-1.0], [1.0]])  # the two levels of a column in the parity case
 
 
@@ -113,7 +114,8 @@ class _Space:
     def of(cls, n: int, levels: Sequence[ArrayLike] | None) -> "_Space":
         """Checked."""
         tables = [SIGNS] * n if levels is None else [np.asarray(table, dtype=np.float64) for table in levels]
-        for group, table in enumerate(tables):
+        different = {id(table): (group, table) for group, table in enumerate(tables)}  # few, of many groups
+        for group, table in different.values():
             if table.ndim != 2 or 0 in table.shape or not np.isfinite(table).all():
                 raise InputError(
                     "`levels` must hold a (k, q) table of finite numbers for each group, with k, q >= 1, "
@@ -188,7 +190,8 @@ class _Model:
         order: list[int] = []
         for part in self._parts():
             left = max(effort - found.spent, effort // 16, 1)
-            best = lowest(len(part.bits), part.factors, part.clauses, t, left)
+            small = len(part.bits) <= FEW_BITS and not part.clauses
+            best = _listed(part, t) if small else lowest(len(part.bits), part.factors, part.clauses, t, left)
             if not len(best.values):
                 return best
             found = _sum(found, best, t)
@@ -220,6 +223,20 @@ class _Part:
     bits: list[int]
     factors: list[Factor]
     clauses: list[Clause]
+
+
+def _listed(part: _Part, t: int) -> Found:
+    """The best of all assignments of a few bits."""
+    n = len(part.bits)
+    bits = np.arange(1 << n)[:, None] >> np.arange(n) & 1
+    values = np.zeros(len(bits))
+    for factor in part.factors:
+        cells = np.zeros(len(bits), dtype=np.intp)
+        for form in factor.forms:
+            cells = 2 * cells + bits[:, bits_of(form)].sum(axis=1) % 2
+        values += factor.table[cells]
+    best = np.argsort(values, kind="stable")[:t]
+    return Found(bits[best].astype(np.uint8), values[best], float(values[best[0]]), True, len(bits))
 
 
 def _roots(n: int, scopes: Iterable[Sequence[int]]) -> list[int]:

@@ -18,13 +18,15 @@ def parity(points: FloatArray, monomial: Monomial) -> FloatArray:
 
 def products(values: FloatArray, monomials: Sequence[Monomial]) -> FloatArray:
     """The design matrix of a few monomials, one column each.  # (T, k)"""
-    columns = np.ones((len(monomials), len(values)))
-    rows = values.T  # (m, T)
-    longest = max((len(monomial) for monomial in monomials), default=0)
-    for position in range(longest):
-        which = [row for row, monomial in enumerate(monomials) if len(monomial) > position]
-        columns[which] *= rows[[monomials[row][position] for row in which]]
-    return columns.T
+    longest = max(map(len, monomials), default=0)
+    if longest == 0:
+        return np.ones((len(values), len(monomials)))
+    rows = np.vstack([values.T, np.ones(len(values))])  # (m + 1, T), the last one stands for what is not there
+    padded = np.array([(*monomial, *[-1] * (longest - len(monomial))) for monomial in monomials])  # (k, longest)
+    columns = rows[padded[:, 0]]
+    for position in range(1, longest):
+        columns *= rows[padded[:, position]]
+    return np.asarray(columns.T)
 
 
 def count_monomials(groups: IntArray, degree: int) -> list[int]:

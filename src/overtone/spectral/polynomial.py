@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from math import isfinite, prod
 from types import MappingProxyType
 from typing import Any
 
@@ -24,7 +25,7 @@ class Polynomial:
 
     def __post_init__(self) -> None:
         terms = {self._checked(monomial): float(a) for monomial, a in self.terms.items()}
-        bad = next((monomial for monomial, a in terms.items() if not np.isfinite(a)), None)
+        bad = next((monomial for monomial, a in terms.items() if not isfinite(a)), None)
         if bad is not None:
             raise InputError(f"coefficients must be finite, but that of {bad} is {terms[bad]}")
         terms = {monomial: a for monomial, a in terms.items() if a != 0}
@@ -99,7 +100,7 @@ class Polynomial:
         for monomial, a in self.terms.items():
             rest = tuple(column for column in monomial if column not in assignment)
             fixed = [assignment[column] for column in monomial if column in assignment]
-            terms[rest] = terms.get(rest, 0.0) + a * float(np.prod(fixed))
+            terms[rest] = terms.get(rest, 0.0) + a * float(prod(fixed))
         return Polynomial(terms, self.n)
 
     @property

@@ -7,6 +7,7 @@ Given the samples (step 2 of the procedure is the caller's), sparse regression o
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from math import inf
 from typing import Literal
 
 import numpy as np
@@ -15,6 +16,7 @@ from numpy.typing import ArrayLike
 from overtone.errors import InputError
 from overtone.spectral.columns import Columns, as_samples, check_degree
 from overtone.spectral.correlation import Dictionary, single_threaded_blas
+from overtone.spectral.evidence import EXACT
 from overtone.spectral.lasso import LassoFit, LassoSolver, check_penalty, honest_factors, noise_penalty
 from overtone.spectral.leftover import Leftover, leftover_signal
 from overtone.spectral.monomials import FloatArray, IntArray, Monomial, count_monomials, products
@@ -23,7 +25,8 @@ from overtone.spectral.selection import Model, refit, select
 from overtone.spectral.stepwise import BoolArray, stepwise
 
 Models = Sequence[tuple[Monomial, ...]]
-Fit = Callable[[Dictionary, FloatArray, BoolArray, Models], Models]
+Fits = list[tuple[tuple[Monomial, ...], FloatArray]]  # with the coefficients
+Fit = Callable[[Dictionary, FloatArray, BoolArray, Models], Fits]
 Verdict = Literal["ok", "no signal", "not sparse at this sample size"]
 LADDER = 3  # degrees that are always tried; higher ones only if a scan of what is left asks for them
 AFFORDABLE = 1e12  # operations in a scan up to which a rung of the ladder is tried: about ten seconds
@@ -34,6 +37,7 @@ CERTAIN = 5.0  # nats from which on all samples overrule the folds in the choice
 BETTER = 0.5  # nats by which a model of all samples must be better for the folds to be fitted with the same care
 SETTLED = 0.2  # share of the variance left by a model on which all sets of samples agree, that needs no more care
 N_FOLDS = 5
+ROUNDING = 1e-6  # share of an error that is none
 SMALLEST_PENALTY = 0.02  # of the penalty at which everything is taken for noise
 
 
@@ -163,14 +167,15 @@ def _rung(columns: Columns, y: FloatArray, fit: Fit, degree: int, below: _Rung |
     sets = np.array([*(fold != f for f in range(int(fold.max()) + 1)), fold >= 0])  # (folds + 1, T)
     starts = [()] * len(sets) if below is None else [*below.folds, below.model.monomials]
     dictionary = Dictionary(columns, degree)
-    *folds, found = fit(dictionary, y, sets, starts)
+    *folds, (found, _) = fit(dictionary, y, sets, starts)
     predicted = np.empty(len(y))
-    for seen, monomials in zip(sets, folds, strict=False):
-        predicted[~seen] = _predicted(columns, y, seen, monomials)
-    return _Rung(dictionary, refit(dictionary, y, found), tuple(folds), predicted)
+    for seen, (monomials, w) in zip(sets, folds, strict=False):
+        A = products(columns.values, monomials)
+        predicted[~seen] = y[seen].mean() + (A[~seen] - A[seen].mean(axis=0)) @ w
+    return _Rung(dictionary, refit(dictionary, y, found), tuple(monomials for monomials, _ in folds), predicted)
 
 
-def _fit_at_once(dictionary: Dictionary, y: FloatArray, sets: BoolArray, starts: Models) -> Models:
+def _fit_at_once(dictionary: Dictionary, y: FloatArray, sets: BoolArray, starts: Models) -> Fits:
     """Automatic settings: step by step in all sets together; at the end of the ladder with more care.
 
     Steps from below can end in a dead end. Where steps from above find a clearly better model of all samples, all sets
@@ -185,22 +190,18 @@ def _fit_at_once(dictionary: Dictionary, y: FloatArray, sets: BoolArray, starts:
         found[-len(above) :] = [
             min(pair, key=lambda each: each.cost) for pair in zip(found[-len(above) :], above, strict=True)
         ]
-    return [each.monomials for each in found]
+    return [(each.monomials, each.weights) for each in found]
 
 
-def _fit_one_by_one(task: _Task, dictionary: Dictionary, y: FloatArray, sets: BoolArray, starts: Models) -> Models:
+def _fit_one_by_one(task: _Task, dictionary: Dictionary, y: FloatArray, sets: BoolArray, starts: Models) -> Fits:
     """Some settings are given: one set after the other, the last one starting from what the others found, too."""
-    found: list[tuple[Monomial, ...]] = []
+    found: Fits = []
     for seen, start in zip(sets, starts, strict=True):
         own = dictionary if seen.all() else Dictionary(dictionary.columns.rows(np.flatnonzero(seen)), dictionary.degree)
-        found.append(task.fit(own, y[seen], [start, *found] if seen.all() else [start]).monomials)
+        known = [monomials for monomials, _ in found]
+        model = task.fit(own, y[seen], [start, *known] if seen.all() else [start])
+        found.append((model.monomials, model.coefficients))
     return found
-
-
-def _predicted(columns: Columns, y: FloatArray, seen: BoolArray, monomials: Sequence[Monomial]) -> FloatArray:
-    """For the samples not seen, by least squares on those that were."""
-    A = np.hstack([np.ones((len(y), 1)), products(columns.values, monomials)])
-    return np.asarray(A[~seen] @ np.linalg.lstsq(A[seen], y[seen], rcond=None)[0])
 
 
 def _folds(T: int) -> IntArray:
@@ -209,8 +210,11 @@ def _folds(T: int) -> IntArray:
 
 
 def _best(rungs: Sequence[_Rung], y: FloatArray) -> _Rung:
-    """The lowest rung that no higher one predicts better than."""
-    return min(rungs, key=lambda rung: rung.error(y))
+    """The lowest rung that no other one predicts better than, by more than rounding."""
+    errors = [rung.error(y) for rung in rungs]
+    least = min(errors)
+    most = least + ROUNDING * (least + float(y.var()) * EXACT)
+    return next(rung for rung, error in zip(rungs, errors, strict=True) if error <= most)
 
 
 def _more_above(columns: Columns, y: FloatArray, rungs: Sequence[_Rung]) -> bool:
@@ -221,7 +225,7 @@ def _more_above(columns: Columns, y: FloatArray, rungs: Sequence[_Rung]) -> bool
     if not model.residual.any():
         return False
     dictionary = Dictionary(columns, degree)
-    only_highest = [1e9] * (degree - 1) + [1.0]  # lower degrees had their chance
+    only_highest = [inf] * (degree - 1) + [1.0]  # lower degrees had their chance
     level = dictionary.noise_level(model.residual, 1)  # what is weaker does not pay
     found = dictionary.strongest(model.residual, factors=only_highest, level=level, limit=1).monomials
     if not found:
