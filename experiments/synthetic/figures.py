@@ -57,7 +57,7 @@ def _errors(options: Options, cases: list[Row], lines: list[Row]) -> None:
                 low, high = (np.array([row[key] for row in mine]) for key in ("low", "high"))
                 color = "C1" if line["settings"] == FEW else "C0"
                 axis.errorbar(A, error, [error - low, high - error], fmt="o", color=color, capsize=3)
-                fit = f"{line['slope']:.3f} A + {line['intercept']:.2g}, R² = {line['r2']:.3f}"
+                fit = f"{line['slope']:.3f} A {line['intercept']:+.2g}, R² = {line['r2']:.3f}"
                 ends = np.array([A.min(), A.max()])
                 shown = f"{line['settings']}: {fit}"
                 axis.plot(ends, line["slope"] * ends + line["intercept"], color=color, label=shown)

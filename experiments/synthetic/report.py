@@ -149,7 +149,7 @@ def _linear(data: Row, function: str, settings: str) -> Claim:
     return Claim(
         says,
         SECTION,
-        f"error = {line['slope']:.3f} A + {line['intercept']:.2g}, R2 = {line['r2']:.3f} (medians); "
+        f"error = {line['slope']:.3f} A {line['intercept']:+.2g}, R2 = {line['r2']:.3f} (medians); "
         f"within the noise in at least {within:.0%} of the runs",
         "holds" if straight else "does not hold here",
     )

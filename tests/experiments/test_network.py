@@ -12,7 +12,7 @@ import pytest
 
 from experiments import network
 from experiments.frame import Options, load
-from experiments.network.claims import judged
+from experiments.network.claims import _in_time, judged
 from experiments.network.options import by_hand
 from experiments.network.training import read_table
 
@@ -24,6 +24,13 @@ def test_a_claim_of_several_parts_may_hold_partly() -> None:
     assert judged(True, True) == "holds"
     assert judged(True, False) == "partly"
     assert judged(False, False) == "does not hold here"
+
+
+def test_better_with_more_time_is_no_evidence() -> None:
+    assert _in_time(True, 0.1, 1 / 8) == "holds"
+    assert _in_time(True, 0.5, 1 / 8) == "partly"
+    assert _in_time(True, 8.0, 1 / 8) == "does not hold here"
+    assert _in_time(False, 0.1, 1 / 8) == "does not hold here"
 
 
 @pytest.mark.heavy
