@@ -1,6 +1,8 @@
 """A residual network with the options of the paper, trained on one thread, the same way every time."""
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -101,13 +103,23 @@ def _initialize(module: Any, initialization: str) -> None:
         nn.init.zeros_(module.bias)
 
 
+@contextmanager
+def _without_denormals() -> Iterator[None]:
+    """Numbers so near to zero that they make a processor slow are zero; in all of this process, so only for a while."""
+    torch.set_flush_denormal(True)
+    try:
+        yield
+    finally:
+        torch.set_flush_denormal(False)
+
+
+@_without_denormals()
 def test_error(images: Images, shape: Shape, recipe: Recipe, epochs: int, seed: int) -> float:
     """Percent of the test images that are taken for another class, after so many epochs.
 
     A training that diverges ends there, with the error of a guess.
     """
     torch.set_num_threads(1)
-    torch.set_flush_denormal(True)  # numbers near zero that make a processor slow
     torch.use_deterministic_algorithms(True)
     torch.manual_seed(seed)
     network = Network(shape, images, recipe)

@@ -50,6 +50,12 @@ def test_a_training_is_a_function_of_its_seed(images: Images) -> None:
     assert len({error(images, HAND, seed=seed) for seed in range(4)}) > 1
 
 
+def test_the_processor_is_left_as_it_was(images: Images) -> None:
+    """A training rounds numbers near zero to zero, in the whole process; others must not meet that."""
+    error(images, HAND, epochs=1)
+    assert np.finfo(float).tiny * np.array(0.5) > 0
+
+
 def test_it_learns() -> None:
     good = replace(HAND, optimizer="ADAM", learning_rate=0.01, batch_size=32)
     assert error(load(None).take(1000, 500), good, epochs=4) < 30
