@@ -66,6 +66,11 @@ def _parsed(arguments: list[str]) -> argparse.Namespace:
     unknown = [name for name in given.names if name not in NAMES]
     if unknown:
         parser.error(f"there is no {', '.join(unknown)}; choose from {', '.join(NAMES)}")
+    for name in ("workers", "seeds"):
+        if (number := getattr(given, name)) is not None and number < 1:
+            parser.error(f"--{name} must be 1 or more, but got {number}")
+    if given.data is not None and not given.data.exists():
+        parser.error(f"--data must be there, but nothing is at {given.data}; leave it out to use scikit-learn's digits")
     return given
 
 

@@ -71,6 +71,22 @@ def test_an_unknown_experiment_is_named(capsys: pytest.CaptureFixture[str]) -> N
     assert "there is no tress; choose from synthetic, trees" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("mistake", "said"),
+    [
+        (["--seeds", "0"], "--seeds must be 1 or more, but got 0"),
+        (["--workers", "-1"], "--workers must be 1 or more, but got -1"),
+        (["--data", "no/such/folder"], "nothing is at no/such/folder"),
+    ],
+)
+def test_mistakes_are_refused_before_anything_runs(
+    mistake: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        command.main(mistake)
+    assert said in capsys.readouterr().err
+
+
 def test_what_has_no_results_is_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     page = tmp_path / "page.md"
     page.write_text("<!-- claims -->\n<!-- /claims -->\n<!-- trees-about -->\nas it was\n<!-- /trees-about -->\n")
