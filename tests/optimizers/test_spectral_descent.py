@@ -262,6 +262,21 @@ def test_one_repetition_where_there_might_be_noise_but_is_none() -> None:
     assert sorted(times.values())[-2:] == [1, 2]
 
 
+@pytest.mark.parametrize("lag", [0, 15])
+@pytest.mark.parametrize("seed", range(3))
+def test_in_a_small_space_nothing_comes_twice_but_that(seed: int, lag: int) -> None:
+    """Uniform, stirred and promising trials of a round may meet in the same configuration."""
+    rng = np.random.default_rng(seed)
+    a, pairs = rng.normal(size=8), rng.normal(size=(8, 8))
+    events = drive(
+        SpectralDescent(booleans(8), seed, n_evaluations=200, lag=lag),
+        lambda t: float(signs(t.config) @ (a + pairs @ signs(t.config))),
+        workers=20,
+    )
+    times = Counter(key(trial.config) for trial in asked(events))
+    assert sum(times.values()) - len(times) <= 1
+
+
 def test_contenders_are_repeated_if_there_is_noise() -> None:
     rng = np.random.default_rng(0)
     optimizer = SpectralDescent(booleans(12), n_evaluations=120)

@@ -1,6 +1,7 @@
 """The points that a round chooses from, and what is known of their values, together."""
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 from scipy.special import ndtr
@@ -47,6 +48,12 @@ class Pool:
     def n_open(self) -> int:
         """Points without a value that were not picked yet."""
         return int(self._open[self._n_known :].sum())
+
+    def close(self, taken: set[object], name: Callable[[Point], object]) -> None:
+        """What has one of these names, and no value yet, is not to be picked any more."""
+        if taken:
+            for i in range(self._n_known, len(self._points)):
+                self._open[i] &= name(self._points[i]) not in taken
 
     def pick(self, n: int, lowest: float) -> list[Point]:
         """n points, each of the greatest expected improvement if those before it have the values that are expected."""

@@ -7,7 +7,7 @@ nothing better, some trials are stirred, as in a stage of Harmonica: uniform but
 
 import math
 from collections.abc import Iterable, Iterator
-from itertools import islice
+from itertools import chain, islice
 
 import numpy as np
 from scipy.linalg import block_diag
@@ -182,11 +182,14 @@ class SpectralDescent:
         if self._pool.n_open < n or first - self._n_fitted >= self._patience:
             self._refit(n, rng)
         repeats = self._again(min(n, self._n_repeats()))
-        points = repeats + list(islice(self._drawn(), sum(map(_is_uniform, range(first + len(repeats), first + n)))))
-        if self._findings.rows and first - self._since >= self._patience:
-            points += self._stirred((n - len(points)) // STIRRED, rng)
-        points += self._pool.pick(n - len(points), self._lowest())
-        return points + list(islice(self._drawn(), n - len(points)))
+        n_new = n - len(repeats)
+        new = list(islice(self._drawn(), sum(map(_is_uniform, range(first + len(repeats), first + n)))))
+        if first - self._since >= self._patience:
+            new += self._stirred((n_new - len(new)) // STIRRED, rng, new)
+        self._pool.close({self._near.name(point) for point in new}, self._near.name)
+        new += self._pool.pick(n_new - len(new), self._lowest())
+        self._sampler.seen.update(key(self.space.decode(point)) for point in new)
+        return repeats + new + list(islice(self._drawn(), n_new - len(new)))
 
     def _n_repeats(self) -> int:
         """Repetitions that this round must have: one when a fit first says that there may be noise, and then some."""
@@ -244,7 +247,7 @@ class SpectralDescent:
                 break
         return list(found.values())
 
-    def _stirred(self, n: int, rng: np.random.Generator) -> list[Point]:
+    def _stirred(self, n: int, rng: np.random.Generator, beside: list[Point]) -> list[Point]:
         """Incumbents with other parameters, few of those that are named: what else matters shows best there."""
         if not n or not self._ranking:
             return []
@@ -252,14 +255,14 @@ class SpectralDescent:
         drawn = np.array([self.space.draw(rng) for _ in range(3 * n)])
         named = {int(self._near.groups[c]) for m in (self._surrogate.monomials if self._surrogate else ()) for c in m}
         shares = np.array([STIR if named.isdisjoint(place) else STIR_NAMED for place in self._near.places])
-        return self._fresh(self._near.crossed(top[rng.integers(len(top), size=3 * n)], drawn, shares, rng), n)
+        mixed = self._near.crossed(top[rng.integers(len(top), size=3 * n)], drawn, shares, rng)
+        taken = set(map(self._near.name, beside))
+        return [point for point in self._fresh(mixed, n) if self._near.name(point) not in taken]
 
     def _blind(self, n: int, rng: np.random.Generator) -> Pool:
         """Where a fit says nothing: the neighbors of the best configuration, then of other good ones, in any order."""
-        points: list[Point] = []
-        for row in self._ranking[:N_INCUMBENTS]:
-            if len(points) < n:
-                points += self._fresh(rng.permutation(self._near.around(np.array(row.point))), N_POOL)
+        around = [rng.permutation(self._near.around(np.array(row.point))) for row in self._ranking[:N_INCUMBENTS]]
+        points = self._fresh(chain.from_iterable(around), max(n, N_POOL))
         return Pool(points, np.arange(len(points), dtype=float), np.zeros((len(points),) * 2), 0.0)
 
     def _promising(self, surrogate: Surrogate, n: int, rng: np.random.Generator) -> Pool:
