@@ -83,7 +83,7 @@ def _values(truth: Mapping[Monomial, float], points: FloatArray) -> FloatArray:
 def _measures(space: Space) -> dict[str, float]:
     """The share of uniform draws that is kept, and the largest mean of a monomial of degree <= 2 among those."""
     rng = np.random.default_rng(0)
-    drawn = [space.draw_unchecked(rng) for _ in range(DRAWS)]
+    drawn = space.draw_unchecked(rng, DRAWS)
     kept = np.mean([space.allows(space.decode(point)) for point in drawn])
     points = np.array([space.draw(rng) for _ in range(DRAWS)])
     pairs = points.T @ points / DRAWS

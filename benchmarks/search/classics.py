@@ -66,7 +66,7 @@ def _change(space: Space, point: Point, rng: np.random.Generator) -> Point:
     """A random neighbor, without listing them all."""
     for _ in range(100):
         unit = int(rng.integers(len(point)))
-        other = space.draw_unchecked(rng)[unit]
+        other = space.draw_unchecked(rng, 1)[0][unit]
         changed = (*point[:unit], other, *point[unit + 1 :])
         if changed != point and space.allows(space.decode(changed)):
             return changed

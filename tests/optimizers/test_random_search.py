@@ -5,7 +5,7 @@ import pytest
 
 from overtone.errors import InputError
 from overtone.optimizers import RandomSearch
-from overtone.optimizers.sampling import Sampler, key
+from overtone.optimizers.sampling import BLOCK, Sampler, key
 from overtone.space import Space, boolean, choice, real
 from tests.optimizers.driving import asked, booleans, drive, mixed
 
@@ -65,8 +65,21 @@ def test_a_space_is_a_space() -> None:
 
 
 def test_samples_are_those_of_the_seed_the_stage_and_the_index() -> None:
-    """Runs of earlier versions go on with the same samples."""
-    space = Space({f"x{i}": boolean() for i in range(40)})
+    """Drawn a block at a time: a run of this version goes on with the same samples in the next ones."""
+    space = booleans(40)
     for seed in (0, 7, 2**32 + 5):
-        for index, trial in enumerate(RandomSearch(space, seed, n_evaluations=3, stage=2).ask(3)):
-            assert trial.point == space.draw(np.random.default_rng([seed, 2, index]))
+        points = [trial.point for trial in RandomSearch(space, seed, n_evaluations=BLOCK + 3, stage=2).ask(BLOCK + 3)]
+        blocks = [space.draw_unchecked(np.random.default_rng([seed, 2, block]), BLOCK) for block in (0, 1)]
+        assert points == [*blocks[0], *blocks[1][:3]]
+
+
+def test_what_is_forbidden_is_drawn_anew() -> None:
+    """One of three is forbidden: the others are equally likely, and a sample does not hang on those before it."""
+    space = Space({"a": choice(["p", "q", "r"]), "u": real(0, 1)}, forbid=[{"a": "q"}])
+    trials = RandomSearch(space, 1, n_evaluations=600).ask(600)
+    counts = Counter(trial.config["a"] for trial in trials)
+    assert set(counts) == {"p", "r"}
+    assert 250 < counts["p"] < 350
+    later = Sampler(space, 1)
+    later.index = 400
+    assert later.next() == (trials[400].point, trials[400].config)

@@ -2,6 +2,7 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -16,14 +17,18 @@ from tests.optimizers.driving import asked, booleans, drive, mixed, signs
 Objective = Callable[[Trial], float | None]
 
 
-def samples(space: Space, objective: Objective, T: int = 100, stage: int = 1) -> list[tuple[Trial, float | None]]:
-    search = RandomSearch(space, n_evaluations=T, stage=stage)
+def samples(
+    space: Space, objective: Objective, T: int = 100, stage: int = 1, seed: int = 0
+) -> list[tuple[Trial, float | None]]:
+    search = RandomSearch(space, seed, n_evaluations=T, stage=stage)
     drive(search, objective, workers=7, shuffle=0)
     return search.results()
 
 
-def stage_of(space: Space, objective: Objective, T: int = 100, settings: Settings | None = None) -> Stage:
-    return learn(space, samples(space, objective, T), [], settings or Settings())
+def stage_of(
+    space: Space, objective: Objective, T: int = 100, settings: Settings | None = None, seed: int = 0
+) -> Stage:
+    return learn(space, samples(space, objective, T, seed=seed), [], settings or Settings())
 
 
 def sparse(trial: Trial) -> float:
@@ -51,12 +56,17 @@ def test_tame_leaves_rare_values_of_a_step_alone() -> None:
 
 @pytest.mark.parametrize(("far", "every"), [(1e6, 29), (1e30, 29), (1e50, 29), (-1e30, 100)])
 def test_diverged_runs_do_not_wreck_recovery(far: float, every: int) -> None:
-    """Three of a hundred above, one below."""
-    stage = stage_of(booleans(15), lambda trial: far if trial.number % every == 11 else sparse(trial))
-    assert stage.verdict == "ok"
-    assert [m for m, _ in stage.polynomial][:2] == [(0,), (1, 2)]
-    assert all(restriction[0] == -1.0 for restriction, _ in stage.minimizers)
-    assert all(restriction[1] == restriction[2] for restriction, _ in stage.minimizers)
+    """Three of a hundred above, one below: with most seeds the strongest terms are found, and fixed as they should."""
+    stages = [
+        stage_of(booleans(15), lambda trial: far if trial.number % every == 11 else sparse(trial), seed=seed)
+        for seed in range(12)
+    ]
+    found = [stage for stage in stages if [m for m, _ in stage.polynomial][:2] == [(0,), (1, 2)]]
+    assert len(found) >= 6
+    for restriction, _ in chain.from_iterable(stage.minimizers for stage in found):
+        assert restriction[0] == -1.0
+        assert restriction[1] == restriction[2]
+    assert sum(stage.verdict == "ok" for stage in stages) >= 9
 
 
 # ---- what a stage finds ----

@@ -38,7 +38,7 @@ def test_it_says_what_matters_first() -> None:
     ]
     assert order == sorted(order)
     assert "optnet = True and share_gradInput = True" in text
-    assert "and 6 more" in text  # of 11 features
+    assert "and 7 more" in text  # of 12 features
 
 
 def test_signs_are_those_of_the_goal() -> None:

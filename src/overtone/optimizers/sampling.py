@@ -9,6 +9,7 @@ from overtone.space.space import ENUMERABLE
 
 TRIES = 200  # draws that are all known, after which a small space is listed instead
 MORE_TRIES = 5000
+BLOCK = 64  # points that are drawn at once
 
 
 def key(config: Config) -> tuple[object, ...]:
@@ -25,11 +26,28 @@ class Sampler:
         self.space, self.seed, self.stage = space, check_whole("seed", seed, 0), stage
         self.seen: set[object] = set() if seen is None else seen
         self.index = 0
+        self._block: tuple[int, list[Point]] = -1, []  # its number, and its points
 
     def next(self) -> tuple[Point, Config] | None:
         """A point and its configuration, never seen before; None if the space is exhausted."""
-        rng = self._numbers()
+        index = self.index
         self.index += 1
+        first = self._of_block(index)
+        config = self.space.decode(first)
+        if self.space.allows_point(first) and self._is_new(config):
+            return first, config
+        return self._further(np.random.default_rng([self.seed, self.stage, index, 1]))
+
+    def _of_block(self, index: int) -> Point:
+        """Points are drawn BLOCK at a time: to seed a generator takes as long as to draw 50 points."""
+        number, place = divmod(index, BLOCK)
+        if self._block[0] != number:
+            rng = np.random.default_rng([self.seed, self.stage, number])
+            self._block = number, self.space.draw_unchecked(rng, BLOCK)
+        return self._block[1][place]
+
+    def _further(self, rng: np.random.Generator) -> tuple[Point, Config] | None:
+        """What is drawn in place of a point that is forbidden or known."""
         small = self.space.n_points <= ENUMERABLE
         for _ in range(TRIES if small else MORE_TRIES):
             point = self.space.draw(rng)
@@ -37,11 +55,6 @@ class Sampler:
             if self._is_new(config):
                 return point, config
         return self._from_list(rng) if small else None
-
-    def _numbers(self) -> np.random.Generator:
-        """Random numbers of (seed, stage, index); as an array they are mixed faster, to the same effect."""
-        words = [self.seed, self.stage, self.index]
-        return np.random.default_rng(np.array(words, dtype=np.uint32) if self.seed < 2**32 else words)
 
     def _is_new(self, config: Config) -> bool:
         n = len(self.seen)

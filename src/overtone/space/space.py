@@ -164,7 +164,8 @@ class Space:
         """No forbidden combination is in it."""
         return not any(holds(clause, config) for clause in self.forbid)
 
-    def _allows(self, point: Point) -> bool:
+    def allows_point(self, point: Point) -> bool:
+        """The same of the configuration at a point."""
         return not self.forbid or self.allows(self._decode(point, self._watched))
 
     @cached_property
@@ -182,8 +183,8 @@ class Space:
         """A uniform point of what the mixtures leave, with no forbidden combination."""
         small = self.n_points <= ENUMERABLE
         for _ in range(FEW_DRAWS if small else DRAWS):
-            point = self.draw_unchecked(rng)
-            if self._allows(point):
+            (point,) = self.draw_unchecked(rng, 1)
+            if self.allows_point(point):
                 return point
         if small and self._listed:
             return self._listed[int(rng.integers(len(self._listed)))]
@@ -198,19 +199,20 @@ class Space:
     def _listed(self) -> tuple[Point, ...]:
         return tuple(self.points())
 
-    def draw_unchecked(self, rng: np.random.Generator) -> Point:
-        """A uniform point; each stage's mixture puts one of its minimizers on top."""
+    def draw_unchecked(self, rng: np.random.Generator, n: int) -> list[Point]:
+        """n uniform points, forbidden ones too; each stage's mixture puts one of its minimizers on top."""
         sizes, is_bit, is_range = self._sizes
-        uniform = rng.random(len(sizes))
+        uniform = rng.random((n, len(sizes)))
         if self._only_bits:
-            codes: list[float] = np.where(uniform < 0.5, -1.0, 1.0).tolist()  # the same as below, in one step
+            codes: list[list[float]] = np.where(uniform < 0.5, -1.0, 1.0).tolist()  # the same as below, in one step
         else:
             numbers = np.floor(uniform * sizes)
             codes = np.where(is_range, 2 * uniform - 1, np.where(is_bit, 2 * numbers - 1, numbers)).tolist()
         for mixture in self.mixtures:
-            for unit, code in mixture[int(rng.integers(len(mixture)))].items():
-                codes[unit] = float(rng.uniform(*code)) if isinstance(code, tuple) else code
-        return tuple(codes)
+            for row, which in zip(codes, rng.integers(len(mixture), size=n).tolist(), strict=True):
+                for unit, code in mixture[which].items():
+                    row[unit] = float(rng.uniform(*code)) if isinstance(code, tuple) else code
+        return list(map(tuple, codes))
 
     @cached_property
     def _sizes(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -239,7 +241,7 @@ class Space:
             on_top = {unit: code for restriction in chosen for unit, code in restriction.items()}
             codes = [(on_top[i],) if i in on_top else unit.codes for i, unit in enumerate(self.units)]
             for point in product(*codes):
-                if point not in seen and self._allows(point):  # type: ignore[arg-type]
+                if point not in seen and self.allows_point(point):  # type: ignore[arg-type]
                     seen.add(point)  # type: ignore[arg-type]
                     yield point  # type: ignore[misc]
 
@@ -249,7 +251,7 @@ class Space:
             place = self._places[name]
             for codes in self._moved(name, point[place.start], steps) if parameter.is_continuous else self._left(name):
                 changed = (*point[: place.start], *codes, *point[place.stop :])
-                if changed != point and leave(self.mixtures, changed) and self._allows(changed):
+                if changed != point and leave(self.mixtures, changed) and self.allows_point(changed):
                     yield changed
 
     def _moved(self, name: str, u: float, steps: Sequence[float]) -> list[tuple[float, ...]]:
