@@ -66,8 +66,9 @@ class Asked:
             self.optimizer.tell(move.handle, value)
 
     def best(self) -> Config | None:
-        found: tuple[Trial, float] | None = getattr(self.optimizer, "best", None)
-        return None if found is None else found[0].config
+        """As `minimize` answers: what the optimizer itself judges best, if single values are not to be trusted."""
+        judged: Trial | None = getattr(self.optimizer, "judged", None)
+        return None if judged is None else judged.config
 
 
 Script = Generator[list[Config], list[Value], None]  # yields a round, gets its values

@@ -178,6 +178,21 @@ def _check(row: dict[str, object], contestant: Contestant) -> None:
         assert evaluations <= contestant.factor * 20
 
 
+def test_with_noise_the_answer_is_what_the_optimizer_judges_best() -> None:
+    """As `minimize` answers, not the luckiest of single values."""
+    problem = problems.problem("planted-200")
+    player = CONTESTANTS["overtone (automatic)"].make(problem, 0, 40)
+    told: list[tuple[float, Config]] = []
+    while moves := player.ask(40):
+        results = [(move, problem.value(move.config, None, number)) for number, move in enumerate(moves, len(told))]
+        told += [(value, move.config) for move, value in results if value is not None]
+        player.tell(results)
+    answer = player.best()
+    assert answer is not None
+    assert problem.true(answer) <= problem.true(min(told, key=lambda pair: pair[0])[1])  # type: ignore[operator]
+    assert answer in [config for _, config in told]
+
+
 def test_with_many_in_flight_results_are_known_when_the_round_ends() -> None:
     row = play("planted-30", "hill climbing", "100 in flight", 0, 60.0, 300)
     assert row["evaluations"] == 300
