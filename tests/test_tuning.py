@@ -105,7 +105,7 @@ def test_with_noise_the_best_is_judged_by_more_than_one_value(tmp_path: Path) ->
     def noisy(config: dict[str, Any]) -> float:
         return score(config) + 3 * float(np.random.default_rng(next(numbers)).standard_normal())
 
-    numbers = count()
+    numbers = count(1000)
     result = run(noisy, SPACE, n_workers=1, n_evaluations=150, ledger=tmp_path / "noisy.db")
     assert result.history.judged == result.best.number
     assert result.best.value > min(r.outcome.value for r in result.trials if r.outcome.value is not None)

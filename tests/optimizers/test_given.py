@@ -1,13 +1,16 @@
 """What the user gives comes first, as it is."""
 
+from collections.abc import Callable
 from functools import partial
 
 import pytest
 
 from overtone.errors import InputError
-from overtone.optimizers import Harmonica, RandomSearch
+from overtone.optimizers import Harmonica, Optimizer, RandomSearch, SpectralDescent, Trial
+from overtone.optimizers.automatic import Automatic
 from overtone.optimizers.given import Given, GivenFirst, checked_config
 from overtone.space import Config, Space, boolean, ordinal
+from tests.optimizers.driving import asked, booleans, drive, lowest
 
 SPACE = Space(
     {"a": boolean(), "b": ordinal([1, 2, 3, 4]), "c": boolean(when={"a": True})}, forbid=[{"a": False, "b": 4}]
@@ -32,6 +35,26 @@ def test_the_stages_are_those_of_the_optimizer() -> None:
         for trial in optimizer.ask(3):
             optimizer.tell(trial, float(trial.number))
     assert [stage.n_samples for stage in optimizer.stages] == [4]
+
+
+@pytest.mark.parametrize(
+    "make", [partial(SpectralDescent, n_evaluations=90), partial(Automatic, n_evaluations=90)], ids=["descent", "auto"]
+)
+def test_descent_may_start_from_the_default(make: Callable[[Space], Optimizer]) -> None:
+    """A default that is far better than all else, and can be improved: nothing but its value leads there."""
+    space = booleans(30)
+    default: Config = {name: int(name[1:]) % 2 == 1 for name in space.parameters}
+
+    def apart(trial: Trial) -> int:
+        return sum(trial.config[name] != on for name, on in default.items())
+
+    def value(trial: Trial) -> float:
+        return min(5.0, apart(trial)) - 2 * bool(trial.config["x0"])
+
+    events = drive(GivenFirst(Given(space, [default]), make(space)), value)
+    times = [apart(trial) for trial in asked(events)].count(0)
+    assert times <= 2  # known: at most once again, to see whether there is noise
+    assert lowest(events) < 0 < lowest(drive(make(space), value))
 
 
 def test_what_is_not_active_is_left_out() -> None:

@@ -1,7 +1,7 @@
 """What `minimize` does when nobody chooses: uniform samples, a look at what matters, then spectral descent."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
 
@@ -10,8 +10,8 @@ from overtone.optimizers.random_search import RandomSearch
 from overtone.optimizers.relay import Relay
 from overtone.optimizers.spectral_descent import ROUNDS, START, SpectralDescent
 from overtone.optimizers.stage import Settings, Stage, learn
-from overtone.optimizers.trial import Optimizer, check_whole
-from overtone.space import Space
+from overtone.optimizers.trial import Optimizer, Value, check_whole
+from overtone.space import Point, Space
 from overtone.spectral.monomials import count_monomials
 
 AFFORDABLE = 2e9  # operations of a scan up to which the stage looks at monomials of a degree: a fraction of a second
@@ -32,7 +32,12 @@ class Automatic(Relay):
         self.goes_on = goes_on
         self.n_samples = math.ceil(START * self.n_evaluations)
         self.stages: list[Stage] = []
+        self._known: list[tuple[Point, Value]] = []  # before the first trial
         super().__init__(self._sequence())
+
+    def know(self, seen: Iterable[tuple[Point, Value]]) -> None:
+        """Take in what was known before the first trial, as of today's default: descent may start from there."""
+        self._known += seen
 
     def _sequence(self) -> Iterator[Optimizer]:
         samples = RandomSearch(self.space, self.seed, n_evaluations=self.n_samples, stage=1)
@@ -48,7 +53,7 @@ class Automatic(Relay):
         while n_before < (n := len(self._book.trials)):  # else the space is exhausted
             left = self.n_evaluations - n
             if left > 0 or self.goes_on:
-                seen = [(trial.point, value) for trial, value in self._book.results()]
+                seen = [*self._known, *((trial.point, value) for trial, value in self._book.results())]
                 yield SpectralDescent(
                     space, self.seed, n_evaluations=left if left > 0 else self.n_evaluations, seen=seen
                 )

@@ -1,6 +1,6 @@
 """Configurations that the user gives, such as today's default, before an optimizer starts."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
 from overtone.errors import InputError
@@ -38,13 +38,23 @@ class Given:
         """Each was asked for and told."""
         return not self._waiting and not self._book.open
 
+    def results(self) -> list[tuple[Trial, Value]]:
+        """What was told, by number."""
+        return self._book.results()
+
 
 class GivenFirst(Relay):
-    """Given configurations, then an optimizer."""
+    """Given configurations, then an optimizer; one that can `know` values from before is told what came of them."""
 
     def __init__(self, given: Given, optimizer: Optimizer) -> None:
         self.optimizer = optimizer
-        super().__init__(iter([given, optimizer]))
+        super().__init__(self._sequence(given))
+
+    def _sequence(self, given: Given) -> Iterator[Optimizer]:
+        yield given
+        if know := getattr(self.optimizer, "know", None):
+            know((trial.point, value) for trial, value in given.results())
+        yield self.optimizer
 
     @property
     def full_budget(self) -> float | None:

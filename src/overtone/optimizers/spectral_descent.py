@@ -74,7 +74,7 @@ class SpectralDescent:
         self._near = Neighborhood(space)
         self._book = Book()
         self._findings = Findings()
-        n_seen = self._take_in(seen)
+        n_seen = self.know(seen)
         self.n_uniform = max(0, math.ceil(START * (self.n_evaluations + n_seen)) - n_seen)
         self._patience = max(1, math.ceil((self.n_evaluations - self.n_uniform) / ROUNDS))
         self.batch = self._patience if batch is None else check_whole("batch", batch)
@@ -91,7 +91,8 @@ class SpectralDescent:
         self._has_wondered = False
         self._exhausted = False
 
-    def _take_in(self, seen: Iterable[tuple[Point, Value]]) -> int:
+    def know(self, seen: Iterable[tuple[Point, Value]]) -> int:
+        """Take in what was known before the first trial; how many points that are."""
         try:
             known = [(tuple(point), finite(value)) for point, value in seen]
         except (TypeError, ValueError) as error:
@@ -238,13 +239,13 @@ class SpectralDescent:
         """The first n that are in the space and of which the configuration was never seen."""
         found: dict[object, Point] = {}
         for row in points:
+            if len(found) >= n:
+                break
             point: Point = tuple(row.tolist())
             if self._near.contains(point):
                 name = self._near.name(point)
                 if name not in self._findings.rows:
                     found.setdefault(name, point)
-            if len(found) >= n:
-                break
         return list(found.values())
 
     def _stirred(self, n: int, rng: np.random.Generator, beside: list[Point]) -> list[Point]:
