@@ -6,7 +6,7 @@ import pytest
 from overtone.errors import InputError
 from overtone.optimizers import RandomSearch
 from overtone.optimizers.sampling import BLOCK, Sampler, key
-from overtone.space import Space, boolean, choice, real
+from overtone.space import Config, Space, boolean, choice, real
 from tests.optimizers.driving import asked, booleans, drive, mixed
 
 
@@ -83,3 +83,9 @@ def test_what_is_forbidden_is_drawn_anew() -> None:
     later = Sampler(space, 1)
     later.index = 400
     assert later.next() == (trials[400].point, trials[400].config)
+
+
+def test_keys_tell_all_configurations_apart() -> None:
+    configs: list[Config] = [{}, {"a": 1}, {"a": True}, {"b": 1}, {"a": "b"}, {"a": 1, "b": 2}, {"b": 2, "a": 1}]
+    configs += [{"a": 1, "b": "c"}, {"a": 1, "b": 2, "c": 3}, {"a": "b", "c": 1}, {"a": "c", "b": 1}]
+    assert len(set(map(key, configs))) == len(configs)

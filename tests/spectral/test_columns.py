@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from overtone.errors import InputError
 from overtone.spectral.columns import Columns, as_columns, as_samples, check_degree
-from overtone.spectral.monomials import FloatArray
+from overtone.spectral.monomials import FloatArray, parity
 from tests.strategies import grouped_columns, points
 
 POINTS = [[1, -1, 1], [-1, -1, 1]]
@@ -34,6 +34,15 @@ def test_some_rows_keep_the_columns_and_the_groups(data: st.DataObject) -> None:
     chosen = columns.rows(which)
     np.testing.assert_array_equal(chosen.values, columns.values[which])
     np.testing.assert_array_equal(chosen.groups, columns.groups)
+
+
+@given(grouped_columns())
+def test_products_are_those_of_the_columns_again_and_again(columns: Columns) -> None:
+    monomials = [(), (0,), tuple(range(columns.n))]
+    for _ in range(2):
+        found = columns.products(monomials)
+        np.testing.assert_array_equal(found, np.column_stack([parity(columns.values, each) for each in monomials]))
+        found[:] = 0  # it is the caller's own
 
 
 @given(points(4))

@@ -18,6 +18,7 @@ from overtone.spectral.monomials import FloatArray, Monomial
 from overtone.spectral.polynomial import Polynomial
 
 Mask = NDArray[np.bool_]
+Points = Sequence[Point] | FloatArray  # (T, n)
 Clause = dict[int, float]  # codes of units that are forbidden together
 ORDER = 3  # of the Legendre polynomials of a continuous parameter
 CELLS = 8  # a minimizer leaves one of so many intervals of a continuous parameter
@@ -39,9 +40,9 @@ class Features:
             name for number, unit in enumerate(space.units) for name in _names(number, unit, places[unit.parameter])
         ]
 
-    def values(self, points: Sequence[Point]) -> FloatArray:
+    def values(self, points: Points) -> FloatArray:
         """(T, m)"""
-        values = np.array(points)
+        values = np.asarray(points)
         return values if self._only_bits else combine(self.families, values).values
 
     @cached_property
@@ -49,12 +50,12 @@ class Features:
         """A point is its own row of columns."""
         return all(unit.kind == "bit" for unit in self.space.units)
 
-    def usable(self, points: Sequence[Point]) -> Mask:
+    def usable(self, points: Points) -> Mask:
         """Which columns a stage may look at: those of units that vary in the points.  # (m,)
 
         Of what an earlier stage narrowed only bits are left: on a part of its levels or range, a family is none.
         """
-        varies: Mask = np.ptp(np.array(points), axis=0) > 0
+        varies: Mask = np.ptp(points, axis=0) > 0
         narrowed = [unit for unit in self._narrowed() if self.space.units[unit].kind != "bit"]
         varies[narrowed] = False
         return varies[self.groups]
@@ -63,7 +64,7 @@ class Features:
         """The units that earlier stages fixed or narrowed."""
         return sorted({unit for mixture in self.space.mixtures for each in mixture for unit in each})
 
-    def tied(self, points: Sequence[Point]) -> list[str]:
+    def tied(self, points: Points) -> list[str]:
         """Where `forbid` leaves a column that hardly varies in the points, or two that go together, in words."""
         named = {name for clause in self.space.forbid for name in clause}
         if not named:
@@ -81,7 +82,7 @@ class Features:
                 words.append(f"{self.names[i]} and {self.names[j]} go together")
         return words
 
-    def columns(self, points: Sequence[Point], which: Mask) -> Columns:
+    def columns(self, points: Points, which: Mask) -> Columns:
         """The chosen columns, as the engine reads them."""
         return Columns(self.values(points)[:, which], self.groups[which])
 

@@ -129,7 +129,7 @@ def learn(
     told = sorted(trials, key=lambda pair: pair[0].number)
     features = Features(space)
     stage = replace(_blank(number, told, features), crashes=tuple(_crashes(features, told)))
-    points = [trial.point for trial, value in told if value is not None]
+    points = np.array([trial.point for trial, value in told if value is not None])
     values = tame(np.array([value for _, value in told if value is not None]))
     which = features.usable(points) if len(points) > 1 else np.array([False])
     if not which.any() or np.ptp(values) < FLAT:
@@ -233,7 +233,7 @@ def _crashes(features: Features, told: Sequence[tuple[Trial, Value]]) -> list[Ma
     failed = np.array([value is None for _, value in told], dtype=np.float64)
     if failed.sum() < CRASHES or (1 - failed).sum() < CRASHES:
         return []
-    points = [trial.point for trial, _ in told]
+    points = np.array([trial.point for trial, _ in told])
     which = features.usable(points)
     found = recover(features.columns(points, which), failed) if which.any() else None
     if found is None or found.verdict != "ok":
@@ -243,7 +243,7 @@ def _crashes(features: Features, told: Sequence[tuple[Trial, Value]]) -> list[Ma
     _, _, best = min((value, trial.number, trial.point) for trial, value in told if value is not None)
     clauses: list[Mapping[str, Any]] = []
     for restriction, _ in features.minimizers(opposite, 8):
-        clause = _shortest(features.space, restriction, np.array(points), failed)
+        clause = _shortest(features.space, restriction, points, failed)
         if clause is not None and clause not in clauses and not holds(clause, features.space.decode(best)):
             clauses.append(clause)
     return clauses

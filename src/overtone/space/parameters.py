@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property, wraps
+from functools import cache, cached_property, wraps
 from itertools import pairwise
 from types import MappingProxyType
 from typing import Any, Literal, ParamSpec
@@ -107,7 +107,13 @@ def _refused_by_name(build: Callable[P, Parameter]) -> Callable[P, Parameter]:
 @_refused_by_name
 def boolean(*, when: Clause | None = None) -> Parameter:
     """Off or on."""
-    return _listed((False, True), when, None, ordered=True)
+    return _switch() if when is None else _listed((False, True), when, None, ordered=True)
+
+
+@cache
+def _switch() -> Parameter:
+    """That is always active: many spaces have hundreds of them."""
+    return _listed((False, True), None, None, ordered=True)
 
 
 @_refused_by_name

@@ -33,6 +33,7 @@ from overtone.space.restrictions import (
 
 DRAWS = 10_000  # draws without an allowed configuration after which there is none
 FEW_DRAWS = 100  # draws without an allowed configuration after which a small space is listed
+SIGNS = np.array([-1.0, 1.0], dtype=object)  # codes of bits: two floats that all points share
 ENUMERABLE = 2**16  # points up to which a space is listed rather than sampled
 
 
@@ -204,7 +205,7 @@ class Space:
         sizes, is_bit, is_range = self._sizes
         uniform = rng.random((n, len(sizes)))
         if self._only_bits:
-            codes: list[list[float]] = np.where(uniform < 0.5, -1.0, 1.0).tolist()  # the same as below, in one step
+            codes: list[list[float]] = SIGNS.take(uniform >= 0.5).tolist()  # the same as below, in one step
         else:
             numbers = np.floor(uniform * sizes)
             codes = np.where(is_range, 2 * uniform - 1, np.where(is_bit, 2 * numbers - 1, numbers)).tolist()

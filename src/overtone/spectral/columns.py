@@ -1,13 +1,15 @@
 """The columns whose products are the features: checked once here, then trusted everywhere below."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from overtone.errors import InputError
-from overtone.spectral.monomials import FloatArray, IntArray
+from overtone.spectral.monomials import FloatArray, IntArray, Monomial, products_of_rows, with_ones
 
 
 def as_numbers(values: ArrayLike, what: str) -> FloatArray:
@@ -77,6 +79,15 @@ class Columns:
     def n_groups(self) -> int:
         """How many groups there are: the largest degree a monomial can have."""
         return len(np.unique(self.groups))
+
+    @cached_property
+    def with_ones(self) -> FloatArray:
+        """The columns as rows, and a last row of ones.  # (m + 1, T)"""
+        return with_ones(self.values)
+
+    def products(self, monomials: Sequence[Monomial]) -> FloatArray:
+        """The design matrix of a few monomials, one column each.  # (T, k)"""
+        return products_of_rows(self.with_ones, monomials)
 
     def rows(self, which: IntArray) -> Self:
         """The same columns at some of the points."""

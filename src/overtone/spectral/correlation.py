@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import cache, cached_property
+from itertools import islice
 from threading import Lock
 
 import numpy as np
@@ -24,6 +25,7 @@ from overtone.spectral.columns import Columns
 from overtone.spectral.monomials import FloatArray, IntArray, Monomial, count_monomials
 
 BLOCK = 2**19  # entries (prefixes x samples) on the left of one matrix product: 2 MB of float32
+STRIP = 256  # prefixes that are multiplied at once
 CACHE = 2**23  # entries of prefix products that a dictionary keeps between scans: 32 MB of float32
 LARGE = 4e8  # operations in a scan from which on threads bring more than they cost
 FEW = 2**13  # prefixes up to which whole bands beat one matrix product a middle column
@@ -179,8 +181,9 @@ class _Tops:
         which = np.concatenate(self.which)
         order = np.lexsort((-np.concatenate(self.scores), which))  # stable: ties stay in their order
         ends = np.cumsum(np.bincount(which, minlength=len(self.floor)))
-        names = _padded(self.kept, degree)
-        return [tuple(_named(names[top[: self.limit]])) for top in np.split(order, ends[:-1])]
+        tops = [top[: self.limit] for top in np.split(order, ends[:-1])]
+        names = _named(_padded(self.kept, degree)[np.concatenate(tops)])
+        return [tuple(islice(names, len(top))) for top in tops]
 
 
 def _padded(kept: Sequence[tuple["_Piece", IntArray, IntArray]], degree: int) -> IntArray:
@@ -213,8 +216,7 @@ def _exact(columns: Columns, residual: FloatArray, weights: FloatArray, pool: "_
 
 def _correlate_padded(columns: Columns, residual: FloatArray, monomials: IntArray) -> FloatArray:
     """A_S' r in float64, summed in the same order whatever the block size or the BLAS.  # (b,)"""
-    rows = np.vstack([columns.values.T, np.ones(columns.n_samples)])  # row -1 stands for the padding
-    c = np.empty(len(monomials))
+    rows, c = columns.with_ones, np.empty(len(monomials))  # row -1 stands for the padding
     height = max(1, BLOCK // columns.n_samples)
     for low in range(0, len(monomials), height):
         some = monomials[low : low + height]
@@ -322,7 +324,7 @@ class _Piece:
     def blank(self, grid: Grid) -> None:
         """Zero what is not a monomial, so that it never counts as strong."""
         if self.ends is not None:
-            grid[~self.exists] = 0
+            grid *= self.exists
 
     def monomials(self, row: IntArray, last: IntArray) -> IntArray:
         """(b, k) column numbers."""
@@ -385,9 +387,11 @@ def _prefixes(start: IntArray, degree: int, height: int) -> Iterator[IntArray]:
 
 def _multiply(rows: Grid, prefixes: IntArray) -> Grid:
     """Products of the columns of each prefix.  # (rows, T)"""
-    left = rows[prefixes[:, 0]]
-    for position in range(1, prefixes.shape[1]):
-        left *= rows[prefixes[:, position]]
+    left = rows.take(prefixes[:, 0], axis=0)
+    for low in range(0, len(left), STRIP):  # large arrays for a moment cost more than the products
+        some = slice(low, low + STRIP)
+        for position in range(1, prefixes.shape[1]):
+            left[some] *= rows.take(prefixes[some, position], axis=0)
     return left
 
 

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from overtone.errors import InputError, NotConvergedWarning
 from overtone.spectral.columns import Columns, as_numbers, as_samples, centred, check_degree
 from overtone.spectral.correlation import Candidates, Dictionary, single_threaded_blas
-from overtone.spectral.monomials import FloatArray, Monomial, products
+from overtone.spectral.monomials import FloatArray, Monomial
 from overtone.spectral.polynomial import Polynomial
 
 POOL = 200  # monomials that one scan may add to the working set
@@ -159,7 +159,7 @@ class LassoSolver:
         if not new:
             return
         factors = self.degree_factors[[len(monomial) - 1 for monomial in new]]
-        B = products(self.dictionary.columns.values, new) / factors
+        B = self.dictionary.columns.products(new) / factors
         B -= B.mean(axis=0)
         cross = self.A.T @ B  # (old, new)
         self.gram = np.block([[self.gram, cross], [cross.T, B.T @ B]])
@@ -217,7 +217,7 @@ class LassoSolver:
         active = np.flatnonzero(self.w)
         a = self.w[active] / self.factors[active]
         chosen = [self.monomials[i] for i in active]
-        means = products(self.dictionary.columns.values, chosen).mean(axis=0)
+        means = self.dictionary.columns.products(chosen).mean(axis=0)
         constant = self.mean - float(means @ a)
         return Polynomial({(): constant, **dict(zip(chosen, a.tolist(), strict=True))}, self.dictionary.columns.n)
 

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from overtone.errors import InputError
 from overtone.spectral.columns import Columns, as_samples, check_degree
 from overtone.spectral.correlation import BLOCK, Candidates, Dictionary
-from overtone.spectral.monomials import FloatArray, Monomial, products
+from overtone.spectral.monomials import FloatArray, Monomial
 from overtone.spectral.polynomial import Polynomial
 
 MOST = 200_000  # monomials in an answer
@@ -92,7 +92,7 @@ def _significant(dictionary: Dictionary, y: FloatArray, found: Candidates) -> ND
     width = max(1, BLOCK // len(y))
     errors = np.empty(len(found.monomials))
     for low in range(0, len(errors), width):
-        block = products(dictionary.columns.values, found.monomials[low : low + width])
+        block = dictionary.columns.products(found.monomials[low : low + width])
         errors[low : low + width] = (y[:, np.newaxis] * block).std(axis=0) / np.sqrt(len(y))
     return np.abs(found.correlations) >= _surprise(sum(dictionary.counts[1:])) * errors
 

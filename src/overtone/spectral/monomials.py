@@ -1,6 +1,8 @@
 """Monomials: sorted tuples of column numbers, and the products of columns they stand for."""
 
+from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,14 +20,23 @@ def parity(points: FloatArray, monomial: Monomial) -> FloatArray:
 
 def products(values: FloatArray, monomials: Sequence[Monomial]) -> FloatArray:
     """The design matrix of a few monomials, one column each.  # (T, k)"""
+    return products_of_rows(with_ones(values), monomials)
+
+
+def with_ones(values: FloatArray) -> FloatArray:
+    """The columns as rows, and a last row of ones that stands for what is not there.  # (T, m) -> (m + 1, T)"""
+    return np.vstack([values.T, np.ones(len(values))])
+
+
+def products_of_rows(rows: FloatArray, monomials: Sequence[Monomial]) -> FloatArray:
+    """`products`, from what `with_ones` gives.  # (T, k)"""
     longest = max(map(len, monomials), default=0)
     if longest == 0:
-        return np.ones((len(values), len(monomials)))
-    rows = np.vstack([values.T, np.ones(len(values))])  # (m + 1, T), the last one stands for what is not there
+        return np.ones((rows.shape[1], len(monomials)))
     padded = np.array([(*monomial, *[-1] * (longest - len(monomial))) for monomial in monomials])  # (k, longest)
-    columns = rows[padded[:, 0]]
+    columns = rows.take(padded[:, 0], axis=0)
     for position in range(1, longest):
-        columns *= rows[padded[:, position]]
+        columns *= rows.take(padded[:, position], axis=0)
     return np.asarray(columns.T)
 
 
@@ -34,8 +45,13 @@ def count_monomials(groups: IntArray, degree: int) -> list[int]:
 
     These are the elementary symmetric polynomials of the group sizes; C(n, k) if every group has one column.
     """
+    return list(_elementary(tuple(Counter(groups.tolist()).values()), degree))
+
+
+@lru_cache(maxsize=64)
+def _elementary(sizes: tuple[int, ...], degree: int) -> list[int]:
     counts = [1] + [0] * degree
-    for size in np.unique(groups, return_counts=True)[1].tolist():
+    for size in sizes:
         for k in range(degree, 0, -1):
             counts[k] += counts[k - 1] * size
     return counts

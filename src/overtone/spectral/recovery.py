@@ -6,7 +6,7 @@ Given the samples (step 2 of the procedure is the caller's), sparse regression o
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from math import inf
 from typing import Literal
 
@@ -19,7 +19,7 @@ from overtone.spectral.correlation import Dictionary, single_threaded_blas
 from overtone.spectral.evidence import EXACT
 from overtone.spectral.lasso import LassoFit, LassoSolver, check_penalty, honest_factors, noise_penalty
 from overtone.spectral.leftover import Leftover, leftover_signal
-from overtone.spectral.monomials import FloatArray, IntArray, Monomial, count_monomials, products
+from overtone.spectral.monomials import FloatArray, IntArray, Monomial, count_monomials
 from overtone.spectral.polynomial import Polynomial
 from overtone.spectral.selection import Model, refit, select
 from overtone.spectral.stepwise import BoolArray, stepwise
@@ -140,12 +140,23 @@ class _Rung:
     """The fits of one degree, on all samples and on all folds but one, and what those predict for that one."""
 
     dictionary: Dictionary  # of all samples
-    model: Model  # on all samples
+    y: FloatArray  # (T,)
+    found: tuple[Monomial, ...]  # on all samples
     folds: tuple[tuple[Monomial, ...], ...]  # the monomials found without each fold
     predicted: FloatArray  # (T,)
 
-    def error(self, y: FloatArray) -> float:
-        return float(((y - self.predicted) ** 2).mean())
+    @cached_property
+    def model(self) -> Model:
+        """On all samples; that of a lower degree is seldom asked for."""
+        return refit(self.dictionary, self.y, self.found)
+
+    @cached_property
+    def error(self) -> float:
+        return float(((self.y - self.predicted) ** 2).mean())
+
+    @property
+    def r2(self) -> float:
+        return 1 - self.error / float(self.y.var())
 
 
 def _climb(columns: Columns, y: FloatArray, task: _Task, degree: int | None) -> list[_Rung]:
@@ -165,14 +176,16 @@ def _rung(columns: Columns, y: FloatArray, fit: Fit, degree: int, below: _Rung |
     """Fit on all folds but one, predict that one; and fit on all samples."""
     fold = _folds(len(y))
     sets = np.array([*(fold != f for f in range(int(fold.max()) + 1)), fold >= 0])  # (folds + 1, T)
-    starts = [()] * len(sets) if below is None else [*below.folds, below.model.monomials]
+    starts = [()] * len(sets) if below is None else [*below.folds, below.found]
     dictionary = Dictionary(columns, degree)
     *folds, (found, _) = fit(dictionary, y, sets, starts)
+    place = {m: i for i, m in enumerate(dict.fromkeys(m for monomials, _ in folds for m in monomials))}
+    P = columns.products(list(place)).T  # (monomials of all folds, T)
     predicted = np.empty(len(y))
     for seen, (monomials, w) in zip(sets, folds, strict=False):
-        A = products(columns.values, monomials)
+        A = P[[place[m] for m in monomials]].T if monomials else np.zeros((len(y), 0))
         predicted[~seen] = y[seen].mean() + (A[~seen] - A[seen].mean(axis=0)) @ w
-    return _Rung(dictionary, refit(dictionary, y, found), tuple(monomials for monomials, _ in folds), predicted)
+    return _Rung(dictionary, y, found, tuple(monomials for monomials, _ in folds), predicted)
 
 
 def _fit_at_once(dictionary: Dictionary, y: FloatArray, sets: BoolArray, starts: Models) -> Fits:
@@ -211,10 +224,9 @@ def _folds(T: int) -> IntArray:
 
 def _best(rungs: Sequence[_Rung], y: FloatArray) -> _Rung:
     """The lowest rung that no other one predicts better than, by more than rounding."""
-    errors = [rung.error(y) for rung in rungs]
-    least = min(errors)
+    least = min(rung.error for rung in rungs)
     most = least + ROUNDING * (least + float(y.var()) * EXACT)
-    return next(rung for rung, error in zip(rungs, errors, strict=True) if error <= most)
+    return next(rung for rung in rungs if rung.error <= most)
 
 
 def _more_above(columns: Columns, y: FloatArray, rungs: Sequence[_Rung]) -> bool:
@@ -243,30 +255,31 @@ def _conclude(columns: Columns, y: FloatArray, task: _Task, rungs: Sequence[_Run
         rung = rungs[-1]
     dictionary, model = rung.dictionary, rung.model
     if task.sparsity is None:
-        model = refit(dictionary, y, [m for m in model.monomials if _is_trusted(m, model, rung)])
+        trusted = tuple(m for m in model.monomials if _is_trusted(m, model, rung))
+        model = model if trusted == model.monomials else refit(dictionary, y, trusted)
     factors = honest_factors(dictionary) if task.l1_penalty is None else None
     lasso = LassoSolver(dictionary, y, factors, model.monomials).solve(task.penalty(dictionary, y, model))
     polynomial = _polynomial(columns, y, model)
     left = leftover_signal(columns, model.residual)
     features = tuple(_feature(monomial, a, model, rung) for monomial, a in polynomial)
-    verdict, reason = _judge(features, _r2(y, rung), left, float(y.var()))
+    verdict, reason = _judge(features, rung.r2, left, float(y.var()))
     return Recovery(
         polynomial=polynomial,
         verdict=verdict,
         reason=reason,
-        r2=_r2(y, rung),
+        r2=rung.r2,
         noise=float(np.sqrt(model.residual @ model.residual / max(1, len(y) - 1 - len(features)))),
         degree=dictionary.degree,
         l1_penalty=lasso.l1_penalty,
         features=features,
         lasso=lasso,
-        held_out={each.dictionary.degree: _r2(y, each) for each in rungs},
+        held_out={each.dictionary.degree: each.r2 for each in rungs},
     )
 
 
 def _polynomial(columns: Columns, y: FloatArray, model: Model) -> Polynomial:
     """The model with its intercept: the mean of the values less that of the monomials."""
-    means = products(columns.values, model.monomials).mean(axis=0)
+    means = columns.products(model.monomials).mean(axis=0)
     constant = float(y.mean() - means @ model.coefficients)
     return Polynomial({(): constant, **dict(zip(model.monomials, model.coefficients.tolist(), strict=True))}, columns.n)
 
@@ -283,10 +296,6 @@ def _feature(monomial: Monomial, coefficient: float, model: Model, rung: _Rung) 
 def _is_trusted(monomial: Monomial, model: Model, rung: _Rung) -> bool:
     evidence = model.evidence[model.monomials.index(monomial)]
     return bool(_stability(monomial, rung) >= STABLE or evidence >= CLEAR)
-
-
-def _r2(y: FloatArray, rung: _Rung) -> float:
-    return 1 - rung.error(y) / float(y.var())
 
 
 def _judge(features: Sequence[Feature], r2: float, left: Leftover, total: float) -> tuple[Verdict, str]:

@@ -13,7 +13,7 @@ from overtone.spectral.columns import centred
 from overtone.spectral.correlation import Dictionary, single_threaded_blas
 from overtone.spectral.evidence import EXACT, misfit, prices
 from overtone.spectral.lasso import LassoSolver, honest_factors
-from overtone.spectral.monomials import FloatArray, IntArray, Monomial, products
+from overtone.spectral.monomials import FloatArray, IntArray, Monomial
 
 PATH = 0.5 ** np.arange(1, 5)  # penalties of the Lasso's proposals, as shares of the largest
 LOOSE = 3e-3  # gap at which a Lasso solution is good enough to propose monomials
@@ -88,7 +88,7 @@ class _Search:
         names = tuple(monomials)
         new = [monomial for monomial in dict.fromkeys(names) if monomial not in self.position]
         if new:
-            columns = products(self.dictionary.columns.values, new)
+            columns = self.dictionary.columns.products(new)
             self.position.update(zip(new, range(len(self.degrees), len(self.degrees) + len(new)), strict=True))
             self.C = np.hstack([self.C, columns - columns.mean(axis=0)])
             self.degrees = np.concatenate([self.degrees, [len(monomial) for monomial in new]])

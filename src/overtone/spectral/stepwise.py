@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from overtone.spectral.correlation import Dictionary, single_threaded_blas
 from overtone.spectral.evidence import EXACT, misfit, prices
 from overtone.spectral.lasso import honest_factors
-from overtone.spectral.monomials import FloatArray, IntArray, Monomial, products
+from overtone.spectral.monomials import FloatArray, IntArray, Monomial
 
 POOL = 24  # monomials that a scan adds to a pool
 FEW = 64  # monomials that are few enough for all of them to be in the pools
@@ -77,8 +77,9 @@ def _pursuit(dictionary: Dictionary, values: FloatArray, seen: BoolArray) -> lis
     members: list[Monomial] = []
     Q = np.zeros((0, len(r)))  # orthonormal basis of the members
     while len(members) < T // 4 and r @ r > exact:
-        names = [m for m in dictionary.strongest_each(r[None], factors=factors, limit=WIDE)[0] if m not in members]
-        C = products(dictionary.columns.values, names).T  # (candidates, T)
+        (found,), known = dictionary.strongest_each(r[None], factors=factors, limit=WIDE), set(members)
+        names = [m for m in found if m not in known]
+        C = dictionary.columns.products(names).T  # (candidates, T)
         C = np.where(seen, C - C[:, seen].mean(axis=1, keepdims=True), 0.0)
         C -= (C @ Q.T) @ Q  # what is new in them
         most = min(max(4, len(members)), T // 4 - len(members))
@@ -153,8 +154,9 @@ class _Stack:
     def prune(self) -> None:
         """Backward elimination: drop what the models are better without, a few at once while there are many."""
         while True:
-            costs = np.where(self.inside, self.single_steps(), np.inf)
-            worse = (costs < self.cost()[:, None]).sum(axis=1)
+            steps = self.single_steps()
+            costs = np.where(self.inside, steps, np.inf)
+            worse = (costs < steps[:, :1]).sum(axis=1)
             n = np.where(worse > 0, np.maximum(1, worse // 3), 0)
             if not n.any():
                 return
@@ -204,7 +206,7 @@ class _Stack:
     def columns_of(self, names: Sequence[Sequence[Monomial]]) -> FloatArray:
         """Centred in each set, 0 outside; () gives 0.  # (B, width, T)"""
         union = {m: i for i, m in enumerate(dict.fromkeys(m for some in names for m in some))}
-        P = products(self.dictionary.columns.values, list(union)).T  # (u, T)
+        P = self.dictionary.columns.products(list(union)).T  # (u, T)
         means = self.sets @ P.T / self.sizes[:, None]  # (B, u)
         which = np.array([[union[m] for m in some] for some in names], dtype=np.intp)
         centred = P[which]
@@ -312,16 +314,25 @@ class _Stack:
         return costs[b, best], np.where(drops, best, 0), np.where(drops, 0, best)
 
     def single_steps(self) -> FloatArray:
-        """The cost without each member, and with each monomial that is not in yet; infinite for copies.  # (B, q)"""
+        """The cost without each member, and with each monomial that is not in yet; infinite for copies.  # (B, q)
+
+        In the place of the values: the cost without any step.
+        """
         k, own = self.counts.sum(axis=1), np.diagonal(self.A, axis1=1, axis2=2)
         fits = self.inside | ((own > self.least[:, None]) & (k < self.largest)[:, None])
         fits[:, 0] = False  # the values
         left = self.A[:, :1, 0] - self.A[:, :, 0] ** 2 / np.where(fits, own, 1.0)
-        now, *others = self.price()
-        after = now.sum(axis=1)[:, None] + (np.stack(others) - now)  # (2, B, D), with one more and one less of a degree
-        prices = after[self.inside.view(np.int8), self.each, self.kinds]
-        k = np.where(self.inside, k[:, None] - 1, k[:, None] + 1)
-        return np.where(fits, misfit(self.sizes[:, None], k, left / self.total[:, None]) + prices, np.inf)
+        fits[:, 0], left[:, 0] = True, self.A[:, 0, 0]
+        prices = self.price()
+        now = prices[0].sum(axis=1)
+        after = now[:, None] + (prices[1:] - prices[0])  # (2, B, D), with one more and one less of a degree
+        costs: FloatArray = after[self.inside.view(np.int8), self.each, self.kinds]
+        costs[:, 0] = now
+        k = k[:, None] + np.where(self.inside, -1, 1)
+        k[:, 0] -= 1
+        costs += misfit(self.sizes[:, None], k, left / self.total[:, None])
+        costs[~fits] = np.inf
+        return costs
 
     def best_exchange(self) -> tuple[FloatArray, IntArray, IntArray]:
         """The best exchange of a member i for another monomial j, as `best_single`.  # (B,) each"""
