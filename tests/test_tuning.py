@@ -243,6 +243,8 @@ def test_a_target_ends_it() -> None:
 
 def test_the_report_is_a_page(tmp_path: Path) -> None:
     result = run(score, SPACE, n_workers=1, n_evaluations=60)
+    with pytest.raises(InputError, match="must go to a folder that is there"):
+        result.report(tmp_path / "missing" / "out.html")
     text = result.report(tmp_path / "out.html")
     page = (tmp_path / "out.html").read_text()
     assert "x3" in text and "<html" in page and "x3" in page
