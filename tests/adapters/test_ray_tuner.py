@@ -87,9 +87,9 @@ def test_a_killed_tuner_is_restored_and_the_run_is_the_same(address: str, tmp_pa
         expected.append((config, pytest.approx(value)))
         optimizer.tell(trials[0], value)
     assert told == expected
-    assert len(results) == len(expected) == 16
+    assert len(results) == len(expected) > 11
     assert not results.errors
-    assert evaluated(tmp_path) < 16 + 8  # what had come back was not evaluated again
+    assert evaluated(tmp_path) < len(expected) + 8  # what had come back was not evaluated again
 
 
 @pytest.mark.usefixtures("address")

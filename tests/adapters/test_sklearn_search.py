@@ -11,8 +11,10 @@ from scipy.stats import loguniform
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.exceptions import FitFailedWarning
+from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import KFold, ShuffleSplit, cross_val_score
+from sklearn.naive_bayes import ComplementNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
@@ -175,6 +177,16 @@ def test_a_pipeline_with_steps_to_choose() -> None:
     assert found.best_score_ > 0.94
     assert found.best_params_["standardscaler"] in scalers[:2]
     assert found.best_estimator_[0] is not found.best_params_["standardscaler"]
+
+
+def test_levels_that_are_tuples() -> None:
+    words = ["one", "two", "three", "four", "five", "six"]
+    pipeline = make_pipeline(TfidfVectorizer(), ComplementNB())
+    grid = {"tfidfvectorizer__ngram_range": [(1, 1), (1, 2)], "tfidfvectorizer__norm": ["l1", "l2"]}
+    search = HarmonicaSearchCV(pipeline, grid, n_iter=4, random_state=0, cv=3).fit(words, [0, 0, 1, 0, 1, 1])
+    ranges = search.cv_results_["param_tfidfvectorizer__ngram_range"]
+    assert ranges.dtype == object
+    assert sorted(ranges.data) == [(1, 1), (1, 1), (1, 2), (1, 2)]
 
 
 def test_a_space_with_conditions_and_forbidden_combinations() -> None:

@@ -32,6 +32,7 @@ LEFT_OUT = {
     "test_grid_search_bad_param_grid": "the words of the errors; ours are in test_sklearn_candidates",
     "test_custom_run_search": "the order of candidates of a list of grids",
     "test_search_cv_results_rank_tie_breaking": "the order of candidates of RandomizedSearchCV",
+    "test_search_with_2d_array": "the order of candidates of RandomizedSearchCV; ours is in test_sklearn_search",
     "test_search_cv_timing": "the order of candidates of RandomizedSearchCV",
     "test_random_search_cv_results": "exponential distributions",
     "test_search_callbacks_with_partial_fit_failures": "ours has one more task a round",
