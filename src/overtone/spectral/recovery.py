@@ -6,7 +6,7 @@ Given the samples (step 2 of the procedure is the caller's), sparse regression o
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from math import inf
 from typing import Literal
 
@@ -217,9 +217,12 @@ def _fit_one_by_one(task: _Task, dictionary: Dictionary, y: FloatArray, sets: Bo
     return found
 
 
+@lru_cache(maxsize=16)
 def _folds(T: int) -> IntArray:
     """The fold of each sample: shuffled, as rows may come in some order, but always the same way.  # (T,)"""
-    return np.random.default_rng(0).permutation(T) % max(2, min(N_FOLDS, T // 4))
+    fold: IntArray = np.random.default_rng(0).permutation(T) % max(2, min(N_FOLDS, T // 4))
+    fold.flags.writeable = False  # the same one for all who ask
+    return fold
 
 
 def _best(rungs: Sequence[_Rung], y: FloatArray) -> _Rung:
