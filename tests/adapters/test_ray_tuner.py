@@ -135,12 +135,12 @@ def test_the_sampler_for_optuna_in_rays_own_search(tmp_path: Path) -> None:
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     space = {f"x{i}": tune.choice([False, True]) for i in (0, 2, 3)} | {"m": {"x1": tune.choice([False, True])}}
     storage = optuna.storages.InMemoryStorage()
-    sampler = HarmonicaSampler(n_samples=14, n_stages=1)
+    sampler = HarmonicaSampler(n_samples=32, n_stages=1, seed=0)
     search = OptunaSearch(sampler=sampler, storage=storage, study_name="tuned")
     results = tuned(
-        tmp_path, train, search, {**space, "k": tune.randint(0, 4)}, metric="loss", mode="min", num_samples=20
+        tmp_path, train, search, {**space, "k": tune.randint(0, 4)}, metric="loss", mode="min", num_samples=38
     )
-    assert len(results) == 20
+    assert len(results) == 38
     study = optuna.load_study(study_name="tuned", storage=storage)
     (stage,) = sampler.stages(study)
     assert any("m/x1" in each for each in stage.fixed)
