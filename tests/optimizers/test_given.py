@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import pytest
 
@@ -69,8 +70,9 @@ def test_what_is_not_active_is_left_out() -> None:
         ({"a": False, "b": 4}, "`forbid` rules it out"),
         ({"a": False, "b": 9}, "9"),
         ({"a": False, "b": 1, "d": 1}, "'d' is no parameter"),
+        (3, "must be a dict of names and values, but got 3"),
     ],
 )
-def test_a_bad_default_is_refused(config: dict[str, bool | int], words: str) -> None:
+def test_a_bad_default_is_refused(config: Any, words: str) -> None:
     with pytest.raises(InputError, match=words):
         Given(SPACE, [config])

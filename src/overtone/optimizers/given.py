@@ -69,6 +69,8 @@ class GivenFirst(Relay):
 
 def checked_config(space: Space, config: Mapping[str, Level]) -> Config:
     """The configuration as the space writes it: complete, allowed, and with nothing that is not active."""
+    if not isinstance(config, Mapping):
+        raise InputError(f"a default must be a dict of names and values, but got {config!r}")
     known = space.decode(space.encode(config))
     missing = [name for name in known if name not in config]
     if missing:

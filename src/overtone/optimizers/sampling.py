@@ -39,7 +39,7 @@ class Sampler:
         return self._further(np.random.default_rng([self.seed, self.stage, index, 1]))
 
     def _of_block(self, index: int) -> Point:
-        """Points are drawn BLOCK at a time: to seed a generator takes as long as to draw 50 points."""
+        """Points are drawn BLOCK at a time: to seed a generator costs more than to draw a point."""
         number, place = divmod(index, BLOCK)
         if self._block[0] != number:
             rng = np.random.default_rng([self.seed, self.stage, number])
