@@ -146,6 +146,19 @@ def test_around_a_point_are_the_neighbors_of_the_space() -> None:
     assert set(around) == set(space.neighbors(point))
 
 
+def test_levels_side_by_side_are_close_in_every_coding() -> None:
+    numbers = [1, 2, 4, 8, 16, 32, 64, 128]
+    space = Space({"bits": ordinal(numbers), "contrasts": ordinal(numbers, coding="contrasts"), "flag": boolean()})
+    near = Neighborhood(space)
+    points = [space.encode({"bits": each, "contrasts": each, "flag": True}) for each in numbers]
+    columns = near.columns(np.array(points))
+    assert near.groups.tolist() == [0, 0, 0, 1, 1, 1, 2]
+    np.testing.assert_allclose(columns[:, :3], columns[:, 3:6])
+    squares = ((columns[:, None, :3] - columns[:, :3]) ** 2).sum(axis=2)
+    assert squares[3, 4] < squares[2, 4] < squares[1, 4]
+    assert squares[3, 4] < 2  # in bits, all three of them differ: 12
+
+
 def fitted(space: Space) -> tuple[Neighborhood, Surrogate, FloatArray]:
     """A fit to a random function with two named pairs, and some points."""
     near, rng = Neighborhood(space), np.random.default_rng(0)

@@ -102,6 +102,28 @@ def test_the_number_of_a_level_is_its_place(levels: list[Any]) -> None:
     assert [parameter.number(level) for level in levels] == list(range(len(levels)))
 
 
+@pytest.mark.parametrize(
+    ("parameter", "expected"),
+    [
+        (ordinal(["low", "middle", "high", "all"]), True),  # in bits
+        (ordinal(["low", "middle", "high"]), False),  # in contrasts: nothing says so any more
+        (ordinal([1, 2, 5]), True),
+        (choice([5.0, 2, 1]), True),
+        (choice([5, 1, 2]), False),
+        (choice([1, 2, "auto"]), False),
+        (choice(["a", "b", "c"]), False),
+        (choice([1, 2]), False),  # two levels have no order
+        (boolean(), False),
+        (choice([True, 2, 3]), False),
+        (integer(1, 12), True),
+        (real(0, 1, levels=5), True),
+        (real(0, 1), False),  # a range
+    ],
+)
+def test_ordered_levels_are_bits_or_numbers_that_run_one_way(parameter: Parameter, expected: bool) -> None:
+    assert parameter.is_ordered is expected
+
+
 def test_true_is_not_one_but_one_is_a_float_too() -> None:
     assert choice([1, True, 0, False]).levels == (1, True, 0, False)
     assert choice([1, 2]).number(True) is None

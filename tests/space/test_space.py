@@ -164,6 +164,22 @@ def test_without_conditions_encode_gives_the_point_back(space: Space) -> None:
         assert space.encode(space.decode(point)) == point
 
 
+@given(spaces(), SEEDS)
+def test_settled_points_are_those_that_encode_gives(space: Space, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    points = np.array([space.draw(rng) for _ in range(8)])
+    encoded = np.array([space.encode(space.decode(point)) for point in points.tolist()])
+    np.testing.assert_allclose(space.settled(points), encoded, atol=1e-12)
+
+
+def test_settled_keeps_true_and_one_apart_and_follows_chains_of_conditions() -> None:
+    switch = choice([1, True, "b"])
+    space = Space({"c": boolean(when={"b": True}), "b": boolean(when={"a": True}), "a": switch})
+    points = np.array(list(product([-1.0, 1.0], [-1.0, 1.0], [0.0, 1.0, 2.0])))
+    for point, settled in zip(points, space.settled(points), strict=True):
+        assert tuple(settled) == space.encode(space.decode(point.tolist()))
+
+
 def test_encode_fills_in_what_is_absent_with_first_levels() -> None:
     assert MIXED.decode(MIXED.encode({})) == {"lr": 1e-4, "x": 0.0, "color": "red", "norm": False, "dropout": 0.1}
 

@@ -7,14 +7,15 @@ import numpy as np
 import pytest
 
 from overtone.errors import InputError
-from overtone.spectral.families import Family, combine, contrasts, hermite, legendre, parity
+from overtone.spectral.families import Family, combine, contrasts, hermite, legendre, ordered, parity
 from overtone.spectral.monomials import FloatArray, products
 from tests.strategies import all_monomials
 
 LEVELS = range(2, 10)
 FINITE = [parity(), *map(contrasts, LEVELS)]
 CONTINUOUS = [legendre(1), legendre(6), hermite(1), hermite(6)]
-ALL = [*FINITE, *CONTINUOUS]
+ORDERED = [ordered(2, 3), ordered(3, 3), ordered(8, 3), ordered(8, 7), ordered(16, 15)]
+ALL = [*FINITE, *ORDERED, *CONTINUOUS]
 
 
 def label(family: Family) -> str:
@@ -45,7 +46,7 @@ def test_orthonormal_and_of_mean_zero_exactly(family: Family) -> None:
     np.testing.assert_allclose(gram(family.columns(x), weights), np.eye(1 + family.size), atol=1e-10)
 
 
-@pytest.mark.parametrize("family", [*FINITE, legendre(4), hermite(3)], ids=label)
+@pytest.mark.parametrize("family", [*FINITE, ordered(8, 3), legendre(4), hermite(3)], ids=label)
 def test_orthonormal_under_its_own_sample(family: Family) -> None:
     T = 40_000
     columns = family.columns(family.sample(np.random.default_rng(1), T))
@@ -101,6 +102,28 @@ def test_contrasts_of_four_levels() -> None:
     """The phase makes them parities, exactly: two bits and their product, in the paper's own encoding."""
     assert contrasts(4).levels.tolist() == [[1, 1, -1], [-1, 1, 1], [-1, -1, -1], [1, -1, 1]]
     assert contrasts(4).bound == 1
+
+
+def test_ordered_levels_by_their_formulas() -> None:
+    i = np.arange(5)
+    expected = np.column_stack([(i - 2) / math.sqrt(2), ((i - 2) ** 2 - 2) / math.sqrt(14 / 5)])
+    np.testing.assert_allclose(ordered(5, 2).levels, expected, atol=1e-12)
+    assert ordered(2, 3).levels.tolist() == [[-1.0], [1.0]]
+
+
+@pytest.mark.parametrize("k", [3, 4, 7, 16, 100])
+def test_the_first_order_rises_with_the_level_and_the_second_has_one_valley(k: int) -> None:
+    first, second = ordered(k, 2).levels.T
+    assert (np.diff(first) > 0).all()
+    assert (np.diff(np.sign(np.diff(second))) >= 0).all()
+
+
+@pytest.mark.parametrize("k", LEVELS)
+def test_all_orders_span_every_function_of_the_level(k: int) -> None:
+    table = ordered(k, k).levels
+    assert table.shape == (k, k - 1)
+    assert np.linalg.matrix_rank(np.column_stack([np.ones(k), table])) == k
+    assert np.abs(table).max() == ordered(k, k).bound
 
 
 def test_legendre_by_its_formulas() -> None:

@@ -49,11 +49,11 @@ class Pool:
         """Points without a value that were not picked yet."""
         return int(self._open[self._n_known :].sum())
 
-    def close(self, taken: set[object], name: Callable[[Point], object]) -> None:
+    def close(self, taken: set[object], names: Callable[[list[Point]], list[object]]) -> None:
         """What has one of these names, and no value yet, is not to be picked any more."""
         if taken:
-            for i in range(self._n_known, len(self._points)):
-                self._open[i] &= name(self._points[i]) not in taken
+            for i, name in enumerate(names(self._points)):
+                self._open[i] &= i < self._n_known or name not in taken
 
     def pick(self, n: int, lowest: float) -> list[Point]:
         """n points, each of the greatest expected improvement if those before it have the values that are expected."""

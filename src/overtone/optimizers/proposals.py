@@ -6,11 +6,12 @@ from itertools import groupby, product
 import numpy as np
 from numpy.typing import NDArray
 
-from overtone.optimizers.features import Features
-from overtone.optimizers.sampling import key
+from overtone.optimizers.features import ORDER, Features
 from overtone.optimizers.surrogate import Surrogate, covariance
 from overtone.space import Point, Space
+from overtone.space.codes import numbers_of
 from overtone.space.restrictions import leave
+from overtone.spectral.families import ordered
 from overtone.spectral.monomials import FloatArray, IntArray
 
 GRID = np.linspace(-1, 1, 21)  # where a continuous unit is looked at,
@@ -23,42 +24,42 @@ class Neighborhood:
 
     def __init__(self, space: Space) -> None:
         self.space = space
-        self._features = Features(space)
         self.places = _places(space)
+        self._parameters = list(space.parameters.values())
+        features = Features(space)
+        self._families = [  # ordered levels have polynomials of their number, as a range has: neighbors are close
+            ordered(len(parameter.levels), ORDER) if parameter.is_ordered else features.families[place[0]]
+            for parameter, place in zip(self._parameters, self.places, strict=True)
+        ]
+        sizes = [family.size for family in self._families]
+        self.groups = np.repeat(np.arange(len(sizes)), sizes)  # of each column, the parameter (m,)
+        self.owned = [np.flatnonzero(self.groups == p) for p in range(len(sizes))]  # columns of a parameter
         self._codes = [_codes(space, place) for place in self.places]
         self._tables = [None if codes is None else self._functions(codes, p) for p, codes in enumerate(self._codes)]
-        self.owned = [np.flatnonzero(np.isin(self.groups, place)) for place in self.places]  # columns of a parameter
         self.is_free = not space.forbid and not space.mixtures
         self.is_binary = all(unit.kind == "bit" for unit in space.units) and all(len(p) == 1 for p in self.places)
         self._has_inactive = any(parameter.when for parameter in space.parameters.values())
 
-    @property
-    def groups(self) -> IntArray:
-        """The unit of each column.  # (m,)"""
-        return self._features.groups
-
     def columns(self, points: FloatArray) -> FloatArray:
-        """What is not active is where `encode` puts it, so that a configuration has one row.  # (N, n) -> (N, m)"""
-        if self._has_inactive:
-            encoded = [self.space.encode(self.space.decode(point)) for point in points.tolist()]
-            points = np.array(encoded).reshape(points.shape)
-        return self.of_points(points)
+        """The same for points of one configuration, whatever the codes of what is not active.  # (N, n) -> (N, m)"""
+        return self.of_points(self.space.settled(points) if self._has_inactive else points)
 
     def of_points(self, points: FloatArray) -> FloatArray:
         """The columns of points as they are.  # (N, n) -> (N, m)"""
         if self.is_binary:
             return points
-        blocks = [family.functions(points[:, unit]) for unit, family in enumerate(self._features.families)]
-        return np.concatenate(blocks, axis=1)
+        return np.concatenate([self._functions(points[:, place], p) for p, place in enumerate(self.places)], axis=1)
 
-    def name(self, point: Point) -> object:
-        """What makes two configurations the same."""
-        return point if self.is_binary and not self._has_inactive else key(self.space.decode(point))
+    def names(self, points: Sequence[Point]) -> list[object]:
+        """What two points of one configuration have in common."""
+        if not self._has_inactive or not points:
+            return list(points)
+        return list(map(tuple, self.space.settled(np.array(points)).tolist()))
 
     def _functions(self, codes: FloatArray, parameter: int) -> FloatArray:
         """The columns of a parameter.  # (L, k) -> (L, m_p)"""
-        families = [self._features.families[unit] for unit in self.places[parameter]]
-        return np.concatenate([family.functions(codes[:, i]) for i, family in enumerate(families)], axis=1)
+        known = self._parameters[parameter]
+        return self._families[parameter].functions(numbers_of(known, codes) if known.is_ordered else codes[:, 0])
 
     def is_continuous(self, parameter: int) -> bool:
         """It has no levels."""

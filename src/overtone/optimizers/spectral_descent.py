@@ -7,7 +7,7 @@ nothing better, some trials are stirred, as in a stage of Harmonica: uniform but
 
 import math
 from collections.abc import Iterable, Iterator
-from itertools import chain, islice
+from itertools import islice
 
 import numpy as np
 from scipy.linalg import block_diag
@@ -101,7 +101,7 @@ class SpectralDescent:
             if len(point) != len(self.space.units):
                 raise InputError(f"`seen` must have points of {len(self.space.units)} codes, but got {point!r}")
             self._sampler.seen.add(key(self.space.decode(point)))
-            self._findings.before(self._near.name(point), point, value)
+            self._findings.before(self._name(point), point, value)
         return len(known)
 
     def ask(self, n: int = 1) -> list[Trial]:
@@ -129,8 +129,11 @@ class SpectralDescent:
         config = self.space.decode(point)
         trial = self._book.out(config, point, self.budget, "spectral descent")
         self._sampler.seen.add(key(config))
-        self._findings.out(self._near.name(point), trial)
+        self._findings.out(self._name(point), trial)
         return trial
+
+    def _name(self, point: Point) -> object:
+        return self._near.names([point])[0]
 
     def tell(self, trial: Trial, value: Value) -> None:
         """Note a value, for the rounds that may know it."""
@@ -187,7 +190,7 @@ class SpectralDescent:
         new = list(islice(self._drawn(), sum(map(_is_uniform, range(first + len(repeats), first + n)))))
         if first - self._since >= self._patience:
             new += self._stirred((n_new - len(new)) // STIRRED, rng, new)
-        self._pool.close({self._near.name(point) for point in new}, self._near.name)
+        self._pool.close(set(self._near.names(new)), self._near.names)
         new += self._pool.pick(n_new - len(new), self._lowest())
         self._sampler.seen.update(key(self.space.decode(point)) for point in new)
         return repeats + new + list(islice(self._drawn(), n_new - len(new)))
@@ -235,17 +238,15 @@ class SpectralDescent:
         while (drawn := self._sampler.next()) is not None:
             yield drawn[0]
 
-    def _fresh(self, points: Iterable[FloatArray], n: int) -> list[Point]:
+    def _fresh(self, points: FloatArray, n: int) -> list[Point]:
         """The first n that are in the space and of which the configuration was never seen."""
         found: dict[object, Point] = {}
-        for row in points:
+        rows: list[Point] = list(map(tuple, points.tolist()))
+        for point, name in zip(rows, self._near.names(rows), strict=True):
             if len(found) >= n:
                 break
-            point: Point = tuple(row.tolist())
-            if self._near.contains(point):
-                name = self._near.name(point)
-                if name not in self._findings.rows:
-                    found.setdefault(name, point)
+            if name not in self._findings.rows and self._near.contains(point):
+                found.setdefault(name, point)
         return list(found.values())
 
     def _stirred(self, n: int, rng: np.random.Generator, beside: list[Point]) -> list[Point]:
@@ -255,15 +256,15 @@ class SpectralDescent:
         top = np.array([row.point for row in self._ranking[:N_INCUMBENTS]])
         drawn = np.array([self.space.draw(rng) for _ in range(3 * n)])
         named = {int(self._near.groups[c]) for m in (self._surrogate.monomials if self._surrogate else ()) for c in m}
-        shares = np.array([STIR if named.isdisjoint(place) else STIR_NAMED for place in self._near.places])
+        shares = np.array([STIR_NAMED if p in named else STIR for p in range(len(self._near.places))])
         mixed = self._near.crossed(top[rng.integers(len(top), size=3 * n)], drawn, shares, rng)
-        taken = set(map(self._near.name, beside))
-        return [point for point in self._fresh(mixed, n) if self._near.name(point) not in taken]
+        taken, fresh = set(self._near.names(beside)), self._fresh(mixed, n)
+        return [point for point, name in zip(fresh, self._near.names(fresh), strict=True) if name not in taken]
 
     def _blind(self, n: int, rng: np.random.Generator) -> Pool:
         """Where a fit says nothing: the neighbors of the best configuration, then of other good ones, in any order."""
         around = [rng.permutation(self._near.around(np.array(row.point))) for row in self._ranking[:N_INCUMBENTS]]
-        points = self._fresh(chain.from_iterable(around), max(n, N_POOL))
+        points = self._fresh(np.concatenate(around), max(n, N_POOL)) if around else []
         return Pool(points, np.arange(len(points), dtype=float), np.zeros((len(points),) * 2), 0.0)
 
     def _promising(self, surrogate: Surrogate, n: int, rng: np.random.Generator) -> Pool:

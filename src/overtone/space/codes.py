@@ -5,6 +5,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 from overtone.errors import InputError
 from overtone.space.parameters import Parameter, Value, plain
 
@@ -59,6 +62,13 @@ def number_of(parameter: Parameter, codes: Sequence[float]) -> int:
     for bit in codes:  # the first bit is the coarsest: it halves the range
         number = 2 * number + (bit > 0)
     return number
+
+
+def numbers_of(parameter: Parameter, codes: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The same for many points at once.  # (N, units of the parameter) -> (N,)"""
+    if parameter.coding == "contrasts":
+        return codes[:, 0]
+    return np.asarray((codes > 0) @ 2.0 ** np.arange(codes.shape[1])[::-1])
 
 
 def codes_of(name: str, parameter: Parameter, value: Value) -> list[float]:

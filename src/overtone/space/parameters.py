@@ -70,6 +70,15 @@ class Parameter:
         """It has a range, not levels."""
         return self.coding == "continuous"
 
+    @property
+    def is_ordered(self) -> bool:
+        """Its levels are more than two, and in an order: they are coded in bits, or are rising or falling numbers."""
+        numbers = [v for v in self.levels if isinstance(v, int | float) and not isinstance(v, bool)]
+        rises = {a < b for a, b in pairwise(numbers)}
+        return len(self.levels) > 2 and (
+            self.coding == "binary" or (len(numbers) == len(self.levels) and len(rises) == 1)
+        )
+
     def number(self, value: object) -> int | None:
         """The number of the level that is this value; None if none is."""
         try:

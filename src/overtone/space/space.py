@@ -14,11 +14,12 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from overtone.errors import InputError
 from overtone.space.clauses import Config, activation_order, check_clause, checked_forbid, did_you_mean, holds
-from overtone.space.codes import Unit, codes_of, first_codes, number_of, reader, units_of, value_of
-from overtone.space.parameters import Clause, Parameter, Value, clause_key, plain_clause
+from overtone.space.codes import Unit, codes_of, first_codes, number_of, numbers_of, reader, units_of, value_of
+from overtone.space.parameters import Clause, Parameter, Value, clause_key, options, plain_clause
 from overtone.space.restrictions import (
     Mixture,
     Point,
@@ -160,6 +161,21 @@ class Space:
         for name, parameter in self.parameters.items():
             codes += codes_of(name, parameter, config[name]) if name in config else first_codes(parameter)
         return tuple(codes)
+
+    def settled(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Points with all that is not active at its first level, so that a configuration has one row.  # (N, units)"""
+        settled = points.copy()
+        active: dict[str, NDArray[np.bool_] | bool] = {}
+        for name in self._order:
+            parameter = self.parameters[name]
+            active[name] = True
+            for parent, wanted in parameter.when.items():
+                known = self.parameters[parent]
+                levels = [number for level in options(wanted) if (number := known.number(level)) is not None]
+                active[name] &= active[parent] & np.isin(numbers_of(known, points[:, self._places[parent]]), levels)
+            if parameter.when:
+                settled[~active[name], self._places[name]] = first_codes(parameter)
+        return settled
 
     def allows(self, config: Mapping[str, Value]) -> bool:
         """No forbidden combination is in it."""

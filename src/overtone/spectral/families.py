@@ -91,6 +91,29 @@ def contrasts(k: int) -> Family:
     )
 
 
+def ordered(k: int, degree: int) -> Family:
+    """Discrete Chebyshev polynomials of the orders 1, ..., degree, of k ordered, equally likely levels 0, ..., k-1.
+
+    What is close in order is close in value; orders 1 to k-1 together span what the contrasts do.
+    """
+    k = _whole("k", k, smallest=2, advice="leave out a parameter that has one level")
+    degree = min(_whole("degree", degree, smallest=1, advice="degree=1 takes the number of the level, scaled"), k - 1)
+    points = tuple(float(code) for code in range(k))
+    steps = [j / 2 * math.sqrt((k * k - j * j) / (4 * j * j - 1)) for j in range(1, degree + 1)]
+    table = _polynomials(np.array(points) - (k - 1) / 2, steps)
+    return Family(
+        name="ordered",
+        size=degree,
+        bound=float(np.abs(table).max()),
+        points=points,
+        functions=partial(_look_up, table),
+        contains=partial(np.isin, test_elements=points),
+        draw=partial(_draw_points, points=points),
+        domain=f"a whole number from 0 to {k - 1}",
+        advice="number the levels from 0, and give `ordered` their count",
+    )
+
+
 def legendre(degree: int) -> Family:
     """Legendre polynomials of the orders 1, ..., degree, for x uniform on [-1, 1]: K = sqrt(2*degree + 1)."""
     degree = _whole("degree", degree, smallest=1, advice="degree=1 takes x itself, scaled")
