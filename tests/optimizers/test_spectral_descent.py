@@ -6,11 +6,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
 from overtone.errors import InputError
 from overtone.optimizers import LocalSearch, RandomSearch, Trial
 from overtone.optimizers.bending import BENDS, bent
 from overtone.optimizers.binary_walk import BinaryWalk
+from overtone.optimizers.findings import FEWEST, FLAT, _ceiling
 from overtone.optimizers.forward import Samples
 from overtone.optimizers.pool import Pool
 from overtone.optimizers.proposals import Neighborhood, Walk
@@ -253,6 +256,35 @@ def test_what_fails_is_avoided() -> None:
     )
     late = [value is None for _, value in told(events)[60:]]
     assert np.mean(late) < 0.25
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("spread", [0.0, 1.0], ids=["one penalty", "many penalties"])
+def test_penalties_do_not_hide_what_is_good(spread: float, seed: int) -> None:
+    """44 % of the configurations have values of 1e9 and more; the others are no harder than without."""
+
+    def penalized(trial: Trial) -> float:
+        c, x = trial.config, signs(trial.config)
+        bad = (c["x0"] and c["x1"]) or (c["x2"] and c["x3"])
+        return 1e9 * (1 + spread * abs(linear(trial))) if bad else float(x[4:] @ np.sin(np.arange(5, len(x) + 1)))
+
+    best = lowest(drive(SpectralDescent(booleans(25), seed, n_evaluations=150), penalized))
+    assert best == pytest.approx(-np.abs(np.sin(np.arange(5, 26))).sum(), abs=0.1)
+
+
+@given(st.lists(st.floats(-1e3, 1e3), min_size=FEWEST, max_size=60))
+def test_values_are_clipped_above_the_best_and_not_beyond_the_worst(values: list[float]) -> None:
+    assume(np.ptp(values) > FLAT)
+    ceiling = _ceiling(np.array(values))
+    assert min(values) < ceiling <= max(values)
+
+
+def test_a_normal_sample_is_not_clipped_but_its_outliers_are() -> None:
+    sample = np.random.default_rng(0).standard_normal(400)
+    assert _ceiling(sample) == sample.max()
+    for share in (0.05, 0.3, 0.6):
+        spoiled = np.where(np.arange(400) < share * 400, 1e12, sample)
+        assert _ceiling(spoiled) < 100
 
 
 # noise

@@ -9,7 +9,10 @@ from overtone.optimizers.trial import Trial, Value
 from overtone.space import Point
 from overtone.spectral.monomials import FloatArray
 
-CEILING = 0.9  # quantile of the values at which the bad tail is clipped, failures with it
+TAIL = 2.0  # the bad tail is clipped beyond the 90 % quantile, by so many times its distance from the median,
+SQUEEZE = (
+    20.0  # or above the best value by so many times what the best quarter spans: more than a tail may be penalties
+)
 MOST = 600  # samples that a fit looks at: the best half of them, and the latest
 FEWEST = 4
 FLAT = 1e-50  # a spread of values that is none
@@ -82,8 +85,7 @@ class Findings:
         known = np.array([row.mean for row in self.known()])
         if len(known) < FEWEST or np.ptp(known) <= FLAT:
             return None
-        low, high = known.min(), np.quantile(known, CEILING)
-        self.low, self.high = float(low), float(high if high - low > FLAT else known.max())
+        self.low, self.high = float(known.min()), _ceiling(known)
         rows = self._some([row for row in self.rows.values() if row.values or not row.n_out])
         return rows, np.array([self.scaled(row.mean) for row in rows])
 
@@ -121,3 +123,10 @@ class Findings:
     def noise_variance(self) -> float:
         """Of one value, as a fit sees it."""
         return (self.noise / (self.high - self.low)) ** 2 if self.is_noisy and self.noise else 0.0
+
+
+def _ceiling(values: FloatArray) -> float:
+    """Where values are clipped, and where failures are."""
+    low, quarter, median, tail, high = np.quantile(values, [0, 0.25, 0.5, 0.9, 1])
+    fences = [tail + TAIL * (tail - median), low + SQUEEZE * (quarter - low)]
+    return float(min([high, *(fence for fence in fences if fence - low > FLAT)]))
