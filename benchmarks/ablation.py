@@ -161,7 +161,7 @@ VARIANTS: dict[str, tuple[Make, list[Patch]]] = {
     "named at a higher price": (_descent, [_constant("forward", "PRICE", OTHER_PRICE)]),
     "no doubt: least mean": (_descent, [(Surrogate, "covariance", lambda _, columns: np.zeros((len(columns),) * 2))]),
     "doubt doubled": (_descent, [(Surrogate, "covariance", _doubtful)]),
-    "values not clipped": (_descent, [_constant("findings", fence, NEVER) for fence in ("TAIL", "SQUEEZE")]),
+    "values not clipped": (_descent, [_constant("findings", "CEILING", 1.0)]),
     "values not bent": (_descent, [_constant("surrogate", "BENDS", (0.0,))]),
     "no repetitions": (_descent, [_constant("spectral_descent", "N_CONTENDERS", 0)]),
     "nothing stirred": (_descent, [_constant("spectral_descent", "STIRRED", NEVER)]),

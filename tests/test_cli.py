@@ -56,6 +56,7 @@ def test_a_run_from_the_first_file_to_the_report() -> None:
     assert called("report", "tune.toml").strip() == str(Path("tune.html").absolute())
     assert "</html>" in Path("tune.html").read_text()
     assert called("report", "tune.db", "--text").strip()
+    assert "to a folder that is there" in called("report", "tune.db", "--output", "none/page.html", code=2)
     assert not Path("tune.db.trials").exists()
 
 

@@ -77,11 +77,7 @@ class Result:
     def report(self, path: str | os.PathLike[str] | None = None) -> str:
         """The report as text; with a path, also as one self-contained HTML page there."""
         if path is not None:
-            if not Path(path).parent.is_dir():
-                raise InputError(
-                    f"a report must go to a folder that is there, but got {str(path)!r}: make its folder first"
-                )
-            Path(path).write_text(report.page(self.history), encoding="utf-8")
+            report.save(self.history, Path(path))
         return report.text(self.history)
 
     def tables(self) -> dict[str, list[dict[str, Any]]]:

@@ -21,5 +21,5 @@ def make_report(place: str, output: Path | None, *, text: bool, watch: bool, por
         say(report.text(source.history()))
     else:
         target = output or source.page
-        target.write_text(report.page(source.history()), encoding="utf-8")
+        report.save(source.history(), target)
         typer.echo(str(target))

@@ -9,10 +9,9 @@ from overtone.optimizers.trial import Trial, Value
 from overtone.space import Point
 from overtone.spectral.monomials import FloatArray
 
-TAIL = 2.0  # the bad tail is clipped beyond the 90 % quantile, by so many times its distance from the median,
-SQUEEZE = (
-    20.0  # or above the best value by so many times what the best quarter spans: more than a tail may be penalties
-)
+CEILING = 0.9  # quantile of the values at which the bad tail is clipped, failures with it; or before,
+FIRST = 20  # where many are penalties like 1e9: of so many values, or the first fifth, which are uniform samples,
+BEYOND = 16.0  # the lowest quarter, and so many times what it spans
 MOST = 600  # samples that a fit looks at: the best half of them, and the latest
 FEWEST = 4
 FLAT = 1e-50  # a spread of values that is none
@@ -126,7 +125,8 @@ class Findings:
 
 
 def _ceiling(values: FloatArray) -> float:
-    """Where values are clipped, and where failures are."""
-    low, quarter, median, tail, high = np.quantile(values, [0, 0.25, 0.5, 0.9, 1])
-    fences = [tail + TAIL * (tail - median), low + SQUEEZE * (quarter - low)]
-    return float(min([high, *(fence for fence in fences if fence - low > FLAT)]))
+    """Where values are clipped, and where failures are; the values in the order in which they were asked for."""
+    low, high = values.min(), values.max()
+    lowest, quarter = np.quantile(values[: max(FIRST, len(values) // 5)], [0, 0.25])
+    fences = [float(np.quantile(values, CEILING)), float(quarter + BEYOND * (quarter - lowest))]
+    return min([float(high), *(fence for fence in fences if fence - low > FLAT)])

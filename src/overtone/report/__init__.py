@@ -3,14 +3,17 @@
 # What draws is imported where it is used, so that a command line that only might report starts at once.
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from overtone.errors import InputError
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
     from overtone.running.record import History
 
-__all__ = ["figures", "page", "serve", "tables", "text"]
+__all__ = ["figures", "page", "save", "serve", "tables", "text"]
 
 
 def text(history: "History") -> str:
@@ -25,6 +28,13 @@ def page(history: "History", *, refresh: float | None = None) -> str:
     from overtone.report.webpage import render
 
     return render(history, refresh=refresh)
+
+
+def save(history: "History", path: Path) -> None:
+    """The page as a file."""
+    if not path.parent.is_dir():
+        raise InputError(f"a report must go to a folder that is there, but got {str(path)!r}: make its folder first")
+    path.write_text(page(history), encoding="utf-8")
 
 
 def tables(history: "History") -> dict[str, list[dict[str, Any]]]:
