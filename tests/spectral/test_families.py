@@ -1,6 +1,7 @@
 import math
 import pickle
 from collections.abc import Callable
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -263,6 +264,7 @@ NAN, INF = math.nan, math.inf
     ("family", "x", "must", "advice"),
     [
         *((contrasts(3), x, "a whole number from 0 to 2", "number the levels from 0") for x in (-1, 3, 0.5, NAN, INF)),
+        *((ordered(3, 2), x, "a whole number from 0 to 2", "give `ordered` their count") for x in (-1, 3, 0.5, NAN)),
         *((legendre(2), x, "a number in [-1, 1]", "(2*x - a - b) / (b - a)") for x in (1.001, -2, NAN, -INF)),
         *((hermite(2), x, "a finite number", "leave out or repair") for x in (NAN, INF, -INF)),
         *((parity(), x, "-1 or +1", "2*x - 1") for x in (0, 2, 0.5, NAN)),
@@ -291,7 +293,14 @@ def test_x_is_made_of_numbers(x: list[object]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("build", "name", "smallest"), [(contrasts, "k", 2), (legendre, "degree", 1), (hermite, "degree", 1)]
+    ("build", "name", "smallest"),
+    [
+        (contrasts, "k", 2),
+        (partial(ordered, degree=1), "k", 2),
+        (partial(ordered, 5), "degree", 1),
+        (legendre, "degree", 1),
+        (hermite, "degree", 1),
+    ],
 )
 def test_sizes_are_whole_and_large_enough(build: Callable[[int], Family], name: str, smallest: int) -> None:
     for size in (smallest - 1, -5):

@@ -75,20 +75,7 @@ def parity() -> Family:
 
 def contrasts(k: int) -> Family:
     """k - 1 contrasts of k unordered, equally likely levels, coded 0, ..., k-1: K <= sqrt(2)."""
-    k = _whole("k", k, smallest=2, advice="leave out a parameter that has one level")
-    points = tuple(float(code) for code in range(k))
-    table = _trigonometric(k)
-    return Family(
-        name="contrasts",
-        size=k - 1,
-        bound=float(np.abs(table).max()),
-        points=points,
-        functions=partial(_look_up, table),
-        contains=partial(np.isin, test_elements=points),
-        draw=partial(_draw_points, points=points),
-        domain=f"a whole number from 0 to {k - 1}",
-        advice="number the levels from 0, and give `contrasts` their count",
-    )
+    return _of_levels("contrasts", _trigonometric(_count(k)))
 
 
 def ordered(k: int, degree: int) -> Family:
@@ -96,21 +83,29 @@ def ordered(k: int, degree: int) -> Family:
 
     What is close in order is close in value; orders 1 to k-1 together span what the contrasts do.
     """
-    k = _whole("k", k, smallest=2, advice="leave out a parameter that has one level")
+    k = _count(k)
     degree = min(_whole("degree", degree, smallest=1, advice="degree=1 takes the number of the level, scaled"), k - 1)
-    points = tuple(float(code) for code in range(k))
     steps = [j / 2 * math.sqrt((k * k - j * j) / (4 * j * j - 1)) for j in range(1, degree + 1)]
-    table = _polynomials(np.array(points) - (k - 1) / 2, steps)
+    return _of_levels("ordered", _polynomials(np.arange(k, dtype=float) - (k - 1) / 2, steps))
+
+
+def _count(k: int) -> int:
+    return _whole("k", k, smallest=2, advice="leave out a parameter that has one level")
+
+
+def _of_levels(name: str, table: FloatArray) -> Family:
+    """Functions of levels that are equally likely, by their values there.  # (k, q)"""
+    points = tuple(float(code) for code in range(len(table)))
     return Family(
-        name="ordered",
-        size=degree,
+        name=name,
+        size=table.shape[1],
         bound=float(np.abs(table).max()),
         points=points,
         functions=partial(_look_up, table),
         contains=partial(np.isin, test_elements=points),
         draw=partial(_draw_points, points=points),
-        domain=f"a whole number from 0 to {k - 1}",
-        advice="number the levels from 0, and give `ordered` their count",
+        domain=f"a whole number from 0 to {len(table) - 1}",
+        advice=f"number the levels from 0, and give `{name}` their count",
     )
 
 
