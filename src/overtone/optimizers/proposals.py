@@ -41,7 +41,7 @@ class Neighborhood:
         self._has_inactive = any(parameter.when for parameter in space.parameters.values())
 
     def columns(self, points: FloatArray) -> FloatArray:
-        """The same for points of one configuration, whatever the codes of what is not active.  # (N, n) -> (N, m)"""
+        """One row a configuration, whatever the codes of what is not active in it.  # (N, n) -> (N, m)"""
         return self.of_points(self.space.settled(points) if self._has_inactive else points)
 
     def of_points(self, points: FloatArray) -> FloatArray:

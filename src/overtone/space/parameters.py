@@ -70,7 +70,7 @@ class Parameter:
         """It has a range, not levels."""
         return self.coding == "continuous"
 
-    @property
+    @cached_property
     def is_ordered(self) -> bool:
         """Its levels are more than two, and in an order: they are coded in bits, or are rising or falling numbers."""
         numbers = [v for v in self.levels if isinstance(v, int | float) and not isinstance(v, bool)]
