@@ -28,6 +28,9 @@ class Row:
     mean: float = math.inf  # of the values; infinite if every trial failed
     n_out: int = 0  # trials of which nothing is known yet
 
+    def __post_init__(self) -> None:
+        self.codes: FloatArray = np.array(self.point)  # (n,), made once: every fit needs them
+
     def add(self, value: float) -> None:
         """One more; in which order does not matter."""
         self.values.append(value)
@@ -122,6 +125,11 @@ class Findings:
     def noise_variance(self) -> float:
         """Of one value, as a fit sees it."""
         return (self.noise / (self.high - self.low)) ** 2 if self.is_noisy and self.noise else 0.0
+
+
+def points_of(rows: list[Row]) -> FloatArray:
+    """(N, n)"""
+    return np.array([row.codes for row in rows])
 
 
 def _ceiling(values: FloatArray) -> float:

@@ -11,7 +11,7 @@ from heapq import nlargest
 from operator import itemgetter
 
 import numpy as np
-from scipy.linalg import cho_solve
+from scipy.linalg.lapack import dpotrs
 
 from overtone.spectral.columns import Columns
 from overtone.spectral.correlation import Dictionary
@@ -58,7 +58,7 @@ class _Search:
         self.counts = count_monomials(self.groups, 3)
         self.chosen: list[Monomial] = []
         self.U = np.zeros((0, self.T))  # C^-1 psi, over the root of 1 / PRIOR + psi' C^-1 psi
-        self.alpha = cho_solve((factor, True), self.y, check_finite=False)  # C^-1 y
+        self.alpha = dpotrs(factor, self.y, lower=1)[0]  # C^-1 y
         self.short = V = self.V.astype(np.float32)  # which is enough to see what stands out
         W = V * V
         spread = W.sum(axis=0) - V.sum(axis=0) ** 2 / self.T, W.T @ W - (V.T @ V) ** 2 / self.T
@@ -92,7 +92,7 @@ class _Search:
     def scan(self, found: list[Monomial]) -> bool:
         """Name those for which there is evidence; False if there is for none."""
         X = products(self.V, found)  # (T, k)
-        solved = cho_solve((self.factor, True), X, check_finite=False) if found else X
+        solved = dpotrs(self.factor, X, lower=1)[0] if found else X
         return sum(self.take(each, x, u) for each, x, u in zip(found, X.T, solved.T, strict=True)) > 0
 
     def take(self, monomial: Monomial, x: FloatArray, solved: FloatArray) -> bool:

@@ -15,7 +15,7 @@ from scipy.linalg import block_diag
 from overtone.errors import InputError
 from overtone.optimizers.bending import bent
 from overtone.optimizers.binary_walk import BinaryWalk
-from overtone.optimizers.findings import Findings, Row
+from overtone.optimizers.findings import Findings, Row, points_of
 from overtone.optimizers.forward import Samples
 from overtone.optimizers.pool import Pool
 from overtone.optimizers.proposals import Neighborhood, Walk
@@ -253,7 +253,7 @@ class SpectralDescent:
         """Incumbents with other parameters, few of those that are named: what else matters shows best there."""
         if not n or not self._ranking:
             return []
-        top = np.array([row.point for row in self._ranking[:N_INCUMBENTS]])
+        top = points_of(self._ranking[:N_INCUMBENTS])
         drawn = np.array([self.space.draw(rng) for _ in range(3 * n)])
         named = {int(self._near.groups[c]) for m in (self._surrogate.monomials if self._surrogate else ()) for c in m}
         shares = np.array([STIR_NAMED if p in named else STIR for p in range(len(self._near.places))])
@@ -263,14 +263,14 @@ class SpectralDescent:
 
     def _blind(self, n: int, rng: np.random.Generator) -> Pool:
         """Where a fit says nothing: the neighbors of the best configuration, then of other good ones, in any order."""
-        around = [rng.permutation(self._near.around(np.array(row.point))) for row in self._ranking[:N_INCUMBENTS]]
+        around = [rng.permutation(self._near.around(row.codes)) for row in self._ranking[:N_INCUMBENTS]]
         points = self._fresh(np.concatenate(around), max(n, N_POOL)) if around else []
         return Pool(points, np.arange(len(points), dtype=float), np.zeros((len(points),) * 2), 0.0)
 
     def _promising(self, surrogate: Surrogate, n: int, rng: np.random.Generator) -> Pool:
         """Ends of descents of the fit, and neighbors of these and of the incumbents; the best of them."""
         size = max(N_POOL, 2 * max(n, self._patience))
-        incumbents = np.array([row.point for row in self._ranking[:N_INCUMBENTS]])
+        incumbents = points_of(self._ranking[:N_INCUMBENTS])
         starts = np.concatenate([incumbents, self._starts(incumbents, rng)])
         walk = (BinaryWalk if self._near.is_binary else Walk)(self._near, surrogate, starts)
         walk.descend(first=len(incumbents))
@@ -317,7 +317,7 @@ class SpectralDescent:
         if found is None:
             return None
         self._sampled, values = found
-        columns = self._near.columns(np.array([row.point for row in self._sampled]))
+        columns = self._near.columns(points_of(self._sampled))
         counts = np.array([max(1.0, len(row.values)) for row in self._sampled])
         return Samples(columns, self._near.groups, values, counts, self._findings.noise_variance)
 

@@ -13,8 +13,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import cho_solve, solve_triangular
-from scipy.linalg.lapack import dpotrf, dtrtri
+from scipy.linalg.lapack import dpotrf, dpotrs, dtrtri, dtrtrs
 
 from overtone.optimizers.bending import BENDS, bent, steepness, volume
 from overtone.optimizers.forward import PRIOR, Samples, choose
@@ -54,7 +53,7 @@ class Surrogate:
         """Of what is not known yet of y at some points, w left out.  # (N, m) -> (N, N)"""
         scaled, named = columns * self.scale, products(columns, self.monomials)
         both = covariance(self.samples, scaled) + PRIOR * self.design @ named.T
-        known = solve_triangular(self.factor, both, lower=True, check_finite=False)
+        known = dtrtrs(self.factor, both, lower=1)[0]
         return np.asarray(self.deviation**2 * (covariance(scaled, scaled) + PRIOR * named @ named.T - known.T @ known))
 
     @property
@@ -96,7 +95,7 @@ def _solved(
     y, V = samples.values, samples.columns
     design = products(V, monomials)
     factor = _factor(C + PRIOR * design @ design.T)
-    weights = cho_solve((factor, True), y, check_finite=False)
+    weights = dpotrs(factor, y, lower=1)[0]
     inverse = dtrtri(factor, lower=1)[0]
     certainty = (inverse * inverse).sum(axis=0)  # the diagonal of C^-1
     missed = weights / certainty  # y less its mean given all others
@@ -121,13 +120,15 @@ def _solved(
 
 def covariance(a: FloatArray, b: FloatArray) -> FloatArray:
     """exp(-|a - b|^2)  # (N, m), (T, m) -> (N, T)"""
-    result: FloatArray = np.exp(-_squares(a, b))
-    return result
+    squares = _squares(a, b)
+    return np.asarray(np.exp(np.negative(squares, out=squares), out=squares))
 
 
 def _squares(a: FloatArray, b: FloatArray) -> FloatArray:
-    squares: FloatArray = np.maximum((a * a).sum(axis=1)[:, None] + (b * b).sum(axis=1) - 2 * a @ b.T, 0.0)
-    return squares
+    squares: FloatArray = (-2 * a) @ b.T
+    squares += (a * a).sum(axis=1)[:, None]
+    squares += (b * b).sum(axis=1)
+    return np.maximum(squares, 0.0, out=squares)
 
 
 def _factor(C: FloatArray) -> FloatArray:
@@ -164,6 +165,6 @@ class _Few:
 
     def _likelihood(self, factor: FloatArray, bend: float) -> tuple[float, float]:
         """log p(z) with the variance at its best, and that: -T/2 log(z' C^-1 z) - 1/2 log |C|."""
-        z = solve_triangular(factor, bent(self._values, bend), lower=True, check_finite=False)
+        z = dtrtrs(factor, bent(self._values, bend), lower=1)[0]
         square = max(float(z @ z), 1e-300)
         return float(-0.5 * len(z) * math.log(square) - np.log(np.diag(factor)).sum()), square / len(z)

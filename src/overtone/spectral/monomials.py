@@ -20,7 +20,9 @@ def parity(points: FloatArray, monomial: Monomial) -> FloatArray:
 
 def products(values: FloatArray, monomials: Sequence[Monomial]) -> FloatArray:
     """The design matrix of a few monomials, one column each.  # (T, k)"""
-    return products_of_rows(with_ones(values), monomials)
+    used = sorted({column for monomial in monomials for column in monomial})
+    place = {column: i for i, column in enumerate(used)}
+    return products_of_rows(with_ones(values[:, used]), [tuple(place[c] for c in monomial) for monomial in monomials])
 
 
 def with_ones(values: FloatArray) -> FloatArray:
