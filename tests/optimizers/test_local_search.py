@@ -1,9 +1,10 @@
 import math
+from collections.abc import Callable
 
 import numpy as np
 
 from overtone.optimizers import LocalSearch, Trial
-from overtone.space import Space, real
+from overtone.space import Space, boolean, choice, real
 from tests.optimizers.driving import asked, booleans, drive, inside, lowest, mixed, score, signs, told
 
 WEIGHTS = np.arange(1.0, 11.0) * (-1.0) ** np.arange(10)
@@ -13,24 +14,69 @@ def linear(trial: Trial) -> float:
     return float(WEIGHTS @ signs(trial.config))
 
 
-def test_it_descends_a_linear_function() -> None:
-    """Best improvement flips one wrong bit a round: at most 10 rounds of at most 10 neighbors."""
+def run_batch(optimizer: LocalSearch, objective: Callable[[Trial], float | None]) -> list[Trial]:
+    batch = optimizer.ask(10_000)
+    for trial in batch:
+        optimizer.tell(trial, objective(trial))
+    return batch
+
+
+def test_a_linear_function_takes_three_batches() -> None:
+    """A start, its neighbors, and what was better together: all wrong bits are among it."""
     for seed in range(5):
-        events = drive(LocalSearch(booleans(10), seed, n_evaluations=101), linear, workers=4)
+        optimizer = LocalSearch(booleans(10), seed, n_evaluations=1000)
+        (start,) = run_batch(optimizer, linear)
+        wrong = int((signs(start.config) * WEIGHTS > 0).sum())
+        assert len(run_batch(optimizer, linear)) == 10
+        joined = run_batch(optimizer, linear)
+        assert min(map(linear, joined)) == -55.0
+        assert [changes(start, trial) for trial in joined] == sorted(
+            {n for n in (2, 3, 4, 6, 8) if n < wrong} | {wrong}
+        )
+
+
+def test_it_descends_a_linear_function_whatever_the_workers() -> None:
+    for seed in range(5):
+        events = drive(LocalSearch(booleans(10), seed, n_evaluations=40), linear, workers=4)
         assert lowest(events) == -55.0
 
 
-def test_every_round_improves_by_the_best_change() -> None:
-    optimizer = LocalSearch(booleans(10), n_evaluations=1000)
-    (start,) = optimizer.ask(100)
-    wrong = int((signs(start.config) * WEIGHTS > 0).sum())
-    optimizer.tell(start, linear(start))
-    for _ in range(wrong):
-        batch = optimizer.ask(100)
-        for trial in batch:
-            optimizer.tell(trial, linear(trial))
-    best = min(linear(trial) for trial in batch)
-    assert best == -55.0
+def test_changes_that_spoil_one_another_are_not_kept() -> None:
+    """Of two switches each is better on, but both are as bad as none: one of them stays off."""
+
+    def either(trial: Trial) -> float:
+        return 100.0 * (trial.config["x0"] == trial.config["x1"]) - float(signs(trial.config).sum())
+
+    for seed in range(5):
+        assert lowest(drive(LocalSearch(booleans(10), seed, n_evaluations=120), either)) == -8.0
+
+
+def changes(start: Trial, trial: Trial) -> int:
+    return sum(start.config[name] != value for name, value in trial.config.items())
+
+
+def test_forbidden_combinations_are_not_joined() -> None:
+    """Of six switches that are better on, two may not be on together."""
+    space = Space({f"x{i}": boolean() for i in range(6)}, forbid=[{"x0": True, "x1": True}])
+    for seed in range(5):
+        trials = asked(
+            drive(LocalSearch(space, seed, n_evaluations=40), lambda trial: -float(signs(trial.config).sum()))
+        )
+        assert all(space.allows(trial.config) for trial in trials)
+        assert max(float(signs(trial.config).sum()) for trial in trials) == 4.0
+
+
+def test_a_parameter_is_changed_once() -> None:
+    """Three of four levels are better than the first: the best of them is joined with the switches, not all."""
+    space = Space({"mode": choice(["a", "b", "c", "d"]), **{f"x{i}": boolean() for i in range(4)}})
+
+    def cost(trial: Trial) -> float:
+        return {"a": 9.0, "b": 3.0, "c": 1.0, "d": 2.0}[str(trial.config["mode"])] - sum(
+            bool(trial.config[f"x{i}"]) for i in range(4)
+        )
+
+    for seed in range(5):
+        assert lowest(drive(LocalSearch(space, seed, n_evaluations=25), cost)) == -3.0
 
 
 def test_neighbors_are_one_batch_and_differ_in_one_parameter() -> None:

@@ -224,7 +224,7 @@ def test_better_than_its_parts_on_a_linear_function(batch: int | None) -> None:
     space = booleans(25)
     best = lowest(drive(SpectralDescent(space, n_evaluations=100, batch=batch), linear))
     assert best < lowest(drive(RandomSearch(space, n_evaluations=100), linear))
-    assert best < lowest(drive(LocalSearch(space, n_evaluations=100), linear))
+    assert best <= lowest(drive(LocalSearch(space, n_evaluations=100), linear))
 
 
 def test_rounds_come_from_the_budget() -> None:
