@@ -61,7 +61,9 @@ CONTESTANTS: dict[str, Contestant] = {
             ours.spectral_descent_filling,
             f"100 in flight: batch=100; one at a time: batch={ours.SEQUENTIAL_BATCH}",
         ),
-        Contestant("local search", ours.local_search, "Overtone's: all neighbors, then the better changes together; restarts"),
+        Contestant(
+            "local search", ours.local_search, "Overtone's: all neighbors, then the better changes together; restarts"
+        ),
         Contestant("random search", partial(ours.random_search, 1), "uniform, none twice", any_mode=True),
         Contestant(
             "random search 2x",
