@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from overtone.cli.init import read_flags
-from overtone.cli.messages import duration, printable
+from overtone.cli.messages import printable
 from tests.command_line import SQUARE, best, called, overtone, write
 
 EXAMPLES = Path(__file__).parent.parent / "examples" / "commands"
@@ -81,6 +81,13 @@ def test_flags_that_clash_keep_their_full_names() -> None:
         "DX=1": ("-DX=1", ""),
     }
     assert left_out == []
+
+
+def test_levels_of_optimization_are_no_switches() -> None:
+    result = overtone("init", "flags.toml", "--flags", "-", stdin="-Og -Os -O2 -O -Ofast -fgcse")
+    assert "left out, because they are levels of one option: -Og -Os -O2 -O -Ofast" in result.stderr
+    assert "its value: " in called("check", "flags.toml")
+    assert "Og" not in Path("flags.toml").read_text()
 
 
 def test_init_does_not_overwrite() -> None:
@@ -207,14 +214,3 @@ def test_parquet_says_what_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_version() -> None:
     assert re.fullmatch(r"overtone \d+\.\d+\.\d+\n", overtone("--version").stdout)
-
-
-def test_durations_as_people_say_them() -> None:
-    assert [duration(s) for s in (0.123, 5, 59, 61, 3700, 90000)] == [
-        "0.12 s",
-        "5 s",
-        "59 s",
-        "1 min",
-        "1 h 2 min",
-        "1 d 1 h",
-    ]

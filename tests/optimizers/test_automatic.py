@@ -3,6 +3,7 @@ from itertools import islice
 import numpy as np
 import pytest
 
+from overtone.errors import InputError
 from overtone.optimizers.automatic import WHY, Automatic
 from overtone.optimizers.sampling import key
 from overtone.optimizers.trial import Trial, Value
@@ -103,3 +104,8 @@ def test_the_batch_is_known_before() -> None:
     optimizer = Automatic(booleans(20), n_evaluations=300)
     run(optimizer, value, 60)
     assert len(list(islice(optimizer.ask(1000), 1000))) == optimizer.batch == 20
+
+
+def test_what_is_known_is_checked_at_once() -> None:
+    with pytest.raises(InputError, match="5 codes"):
+        Automatic(booleans(5)).know([((1.0, -1.0), 0.0)])

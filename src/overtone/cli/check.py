@@ -4,8 +4,9 @@ from pathlib import Path
 
 import numpy as np
 
-from overtone.cli.messages import drop_empty, duration, level_text, say
+from overtone.cli.messages import drop_empty, level_text, say
 from overtone.errors import RunFailed, TrialFailed
+from overtone.report.words import seconds
 from overtone.running.evaluation import Task
 from overtone.running.workers import Workers
 from overtone.settings.settings import Settings, load_settings
@@ -74,9 +75,9 @@ def _show_trial(settings: Settings) -> None:
     drop_empty(settings.scratch)
     if measured.value is None:
         raise _failed(measured.reason, measured.detail)
-    say(f"its value: {measured.value!r}, after {duration(measured.seconds)}")
+    say(f"its value: {measured.value!r}, after {seconds(measured.seconds)}")
     total = measured.seconds * settings.plan.n_rounds(_workers(settings))
-    say(f"the whole run: about {duration(total)}, if other trials take as long and all stages are needed")
+    say(f"the whole run: about {seconds(total)}, if other trials take as long and all stages are needed")
 
 
 def _failed(reason: str, detail: str) -> RunFailed:

@@ -15,6 +15,7 @@ from overtone.settings.problems import key_path, toml_text
 
 # flags of compilers that have an opposite: -fgcse and -fno-gcse, -mavx and -mno-avx, -Wall and -Wno-all
 _SWITCH = re.compile(r"-([fmW])(no-)?([A-Za-z0-9][\w+.-]*)")
+_LEVEL = re.compile(r"-O\w*")  # of optimization: the last one on a command line counts
 _PLAIN = "import sys; lr, batch = map(float, sys.argv[1:3]); print((lr - 0.01) ** 2 + batch / 1000)"
 _COUNT = "import sys; print(len(sys.argv))"
 _HEAD = """\
@@ -89,8 +90,11 @@ def _flags_file(file: Path, text: str) -> str:
     found, left_out = read_flags(text)
     if not found:
         raise InputError("the list must have flags, one a line, as in -fgcse, but has none")
-    if left_out:
-        typer.echo(f"left out, because they need a value: {' '.join(left_out)}", err=True)
+    levels = [flag for flag in left_out if _LEVEL.fullmatch(flag)]
+    valued = [flag for flag in left_out if flag not in levels]
+    for flags, why in ((valued, "need a value"), (levels, "are levels of one option")):
+        if flags:
+            typer.echo(f"left out, because they {why}: {' '.join(flags)}", err=True)
     lines = [
         f"{key_path([name])} = {{ boolean = true, on = {toml_text(on)}, off = {toml_text(off)} }}"
         for name, (on, off) in found.items()
@@ -108,12 +112,12 @@ def _command(program: str, words: list[str]) -> str:
 
 
 def read_flags(text: str) -> tuple[dict[str, tuple[str, str]], list[str]]:
-    """Names with their on and off texts, and flags that need a value; words that do not begin with - are skipped."""
+    """Names with their on and off texts, and flags that are no switches; words that do not begin with - are skipped."""
     found: dict[str, tuple[str, str]] = {}
     left_out: list[str] = []
     for line in text.splitlines():
         for flag in [word for word in line.partition("#")[0].split() if word.startswith("-") and word.strip("-")]:
-            if re.search(r"=?[<\[]|=$", flag):
+            if re.search(r"=?[<\[]|=$", flag) or _LEVEL.fullmatch(flag):
                 left_out.append(flag)
             else:
                 name, texts = _texts(flag)

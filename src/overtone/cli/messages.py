@@ -69,14 +69,3 @@ def config_lines(config: Mapping[str, Any]) -> list[str]:
     """A line a parameter."""
     width = max((len(name) for name in config), default=0)
     return [f"  {name:{width}} = {level_text(value)}" for name, value in config.items()]
-
-
-def duration(seconds: float) -> str:
-    """Seconds as people say them."""
-    if seconds < 60:
-        return f"{seconds:.2g} s" if seconds < 10 else f"{seconds:.0f} s"
-    minutes = round(seconds / 60)
-    hours, minutes = divmod(minutes, 60)
-    days, hours = divmod(hours, 24)
-    parts = [(days, "d"), (hours, "h"), (minutes, "min")]
-    return " ".join(f"{n} {unit}" for n, unit in parts if n)

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import psutil
 
-from overtone.cli.messages import duration, say
+from overtone.cli.messages import say
 from overtone.cli.source import find
+from overtone.report.words import seconds
 from overtone.running.ledger import Address
 from overtone.running.record import History
 
@@ -39,7 +40,7 @@ def _where(history: History) -> str:
 def _unfinished(ledger: Path | Address) -> str:
     """It is going, or it was killed: who writes to a ledger says so, in a file beside it or on the server."""
     writer, age = _on_server(ledger) if isinstance(ledger, Address) else _in_file(ledger)
-    return f"{writer}, last written {duration(max(0.0, age))} ago"
+    return f"{writer}, last written {seconds(max(0.0, age))} ago"
 
 
 def _on_server(address: Address) -> tuple[str, float]:

@@ -8,7 +8,7 @@ from itertools import islice
 from overtone.optimizers.features import Features
 from overtone.optimizers.random_search import RandomSearch
 from overtone.optimizers.relay import Relay
-from overtone.optimizers.spectral_descent import ROUNDS, START, SpectralDescent
+from overtone.optimizers.spectral_descent import ROUNDS, START, SpectralDescent, checked_seen
 from overtone.optimizers.stage import Settings, Stage, learn
 from overtone.optimizers.trial import Optimizer, Value, check_whole
 from overtone.space import Point, Space
@@ -37,7 +37,7 @@ class Automatic(Relay):
 
     def know(self, seen: Iterable[tuple[Point, Value]]) -> None:
         """Take in what was known before the first trial, as of today's default: descent may start from there."""
-        self._known += seen
+        self._known += checked_seen(self.space, seen)
 
     def _sequence(self) -> Iterator[Optimizer]:
         samples = RandomSearch(self.space, self.seed, n_evaluations=self.n_samples, stage=1)

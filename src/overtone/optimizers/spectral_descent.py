@@ -93,13 +93,8 @@ class SpectralDescent:
 
     def know(self, seen: Iterable[tuple[Point, Value]]) -> int:
         """Take in what was known before the first trial; how many points that are."""
-        try:
-            known = [(tuple(point), finite(value)) for point, value in seen]
-        except (TypeError, ValueError) as error:
-            raise InputError(f"`seen` must be pairs of a point and its value, but {error}") from None
+        known = checked_seen(self.space, seen)
         for point, value in known:
-            if len(point) != len(self.space.units):
-                raise InputError(f"`seen` must have points of {len(self.space.units)} codes, but got {point!r}")
             self._sampler.seen.add(key(self.space.decode(point)))
             self._findings.before(self._name(point), point, value)
         return len(known)
@@ -334,6 +329,18 @@ class SpectralDescent:
         inside = [row for row in self._ranking[:N_CONTENDERS] if self._near.contains(row.point)]
         contenders = sorted(inside, key=lambda row: len(row.values)) if self._findings.is_noisy else inside
         return [row.point for row in contenders[:n]]
+
+
+def checked_seen(space: Space, seen: Iterable[tuple[Point, Value]]) -> list[tuple[Point, Value]]:
+    """Points of the space, with values that are finite or None."""
+    try:
+        known = [(tuple(point), finite(value)) for point, value in seen]
+    except (TypeError, ValueError) as error:
+        raise InputError(f"`seen` must be pairs of a point and its value, but {error}") from None
+    for point, _ in known:
+        if len(point) != len(space.units):
+            raise InputError(f"`seen` must have points of {len(space.units)} codes, but got {point!r}")
+    return known
 
 
 def _is_uniform(slot: int) -> bool:

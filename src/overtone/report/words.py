@@ -4,6 +4,8 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
+from overtone.running.progress import duration as as_duration
+
 
 def literal(text: str) -> str:
     """One line in which nothing is hidden: control and bidi characters, lone surrogates and newlines as escapes."""
@@ -59,13 +61,7 @@ def percent(share: float | None) -> str:
 
 def seconds(duration: float) -> str:
     """'0.2 s', '12 s', '3 min 20 s', '2 h 5 min', '3 d 4 h'."""
-    if duration < 10:
-        return f"{duration:.2g} s"
-    whole = round(duration)
-    for unit, size, smaller, part in (("d", 86400, "h", 3600), ("h", 3600, "min", 60), ("min", 60, "s", 1)):
-        if whole >= size:
-            return f"{whole // size} {unit} {whole % size // part} {smaller}"
-    return f"{whole} s"
+    return f"{duration:.2g} s" if duration < 10 else as_duration(round(duration))
 
 
 def count(n: int, what: str) -> str:

@@ -340,7 +340,10 @@ class Space:
 
 def _checked_parameters(parameters: object) -> dict[str, Parameter]:
     if not isinstance(parameters, Mapping) or not parameters:
-        raise InputError(f"a space must be a dict of names and parameters, at least one, but got {parameters!r}")
+        raise InputError(
+            f"a space must be a dict of names and parameters, at least one, but got {parameters!r}: "
+            "write Space({'name': boolean(), ...})"
+        )
     for name, parameter in parameters.items():
         if not isinstance(name, str) or not name:
             raise InputError(f"a parameter's name must be a text, but got {name!r}")
