@@ -142,8 +142,13 @@ def eat_memory(_: object) -> float:
     return float(len(hoard))
 
 
-def eat_memory_in_a_child(_: object) -> float:
-    code = "x = [bytearray(b'x') * 10_000_000 for _ in range(200)]"
+def ask_for_too_much(_: object) -> float:
+    """At once, so that nobody can see it grow."""
+    return float(len(bytearray(2_000_000_000)))
+
+
+def ask_for_too_much_in_a_child(_: object) -> float:
+    code = "bytearray(2_000_000_000)"
     return float(subprocess.run([sys.executable, "-c", code], stderr=subprocess.DEVNULL, check=False).returncode)
 
 

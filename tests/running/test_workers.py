@@ -209,8 +209,8 @@ def test_memory_is_limited_in_a_worker_and_in_what_it_starts() -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the coordinator watches instead")
 def test_an_allocation_beyond_the_limit_fails_where_it_is_made() -> None:
     with Workers(1, memory=400 * MB) as pool:
-        assert isinstance(error_of(pool.submit(bad.eat_memory, {})), MemoryError)
-        assert pool.submit(bad.eat_memory_in_a_child, {}).result(PATIENCE) == 1  # the child's own exit code
+        assert isinstance(error_of(pool.submit(bad.ask_for_too_much, {})), MemoryError)
+        assert pool.submit(bad.ask_for_too_much_in_a_child, {}).result(PATIENCE) == 1  # the child's own exit code
 
 
 @pytest.mark.parametrize(
