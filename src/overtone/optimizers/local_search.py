@@ -7,13 +7,12 @@ from operator import itemgetter
 
 import numpy as np
 
-from overtone.optimizers.sampling import Sampler, key
+from overtone.optimizers.sampling import Sampler
 from overtone.optimizers.trial import Book, Trial, Value, check_whole
 from overtone.space import Point, Space
 from overtone.space.restrictions import leave
 
 STEPS = (-0.5, -0.1, 0.1, 0.5)  # changes of a continuous unit, in [-1, 1]
-Found = list[tuple[float, Point]]
 
 
 class LocalSearch:
@@ -94,11 +93,7 @@ class LocalSearch:
         ]
 
     def _is_new(self, point: Point) -> bool:
-        """It was not asked for yet; from now on it counts as asked for."""
-        seen = self._sampler.seen
-        n_seen = len(seen)
-        seen.add(key(self.space.decode(point)))
-        return len(seen) > n_seen
+        return self._sampler.is_new(self.space.decode(point))
 
     @property
     def done(self) -> bool:
@@ -111,7 +106,7 @@ def _is_tried(n: int) -> bool:
     return n & (n - 1) == 0 or (n % 3 == 0 and (third := n // 3) & (third - 1) == 0)
 
 
-def _better(points: list[Point], values: list[Value], value: float) -> Found:
+def _better(points: list[Point], values: list[Value], value: float) -> list[tuple[float, Point]]:
     """Those that are better than a value, best first."""
     known = [(other, point) for point, other in zip(points, values, strict=True) if other is not None]
     return sorted(((other, point) for other, point in known if other < value), key=itemgetter(0))

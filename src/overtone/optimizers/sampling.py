@@ -34,7 +34,7 @@ class Sampler:
         self.index += 1
         first = self._of_block(index)
         config = self.space.decode(first)
-        if self.space.allows_point(first) and self._is_new(config):
+        if self.space.allows_point(first) and self.is_new(config):
             return first, config
         return self._further(np.random.default_rng([self.seed, self.stage, index, 1]))
 
@@ -52,11 +52,12 @@ class Sampler:
         for _ in range(TRIES if small else MORE_TRIES):
             point = self.space.draw(rng)
             config = self.space.decode(point)
-            if self._is_new(config):
+            if self.is_new(config):
                 return point, config
         return self._from_list(rng) if small else None
 
-    def _is_new(self, config: Config) -> bool:
+    def is_new(self, config: Config) -> bool:
+        """It was not drawn or asked for yet; from now on it counts as if it was."""
         n = len(self.seen)
         self.seen.add(key(config))
         return len(self.seen) > n
