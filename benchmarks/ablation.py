@@ -164,6 +164,8 @@ VARIANTS: dict[str, tuple[Make, list[Patch]]] = {
     "values not clipped": (_descent, [_constant("findings", "CEILING", 1.0)]),
     "values not bent": (_descent, [_constant("surrogate", "BENDS", (0.0,))]),
     "no repetitions": (_descent, [_constant("spectral_descent", "N_CONTENDERS", 0)]),
+    "nothing drawn": (_descent, [_constant("spectral_descent", "DRAWN", 0.0)]),
+    "all drawn": (_descent, [_constant("spectral_descent", "DRAWN", 1.0)]),
     "nothing stirred": (_descent, [_constant("spectral_descent", "STIRRED", NEVER)]),
     "no uniform trials later": (_descent, [_constant("spectral_descent", "UNIFORM", NEVER)]),
     "neighbors only": (_descent, _NO_DESCENTS),

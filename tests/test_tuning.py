@@ -95,7 +95,7 @@ def test_a_run_of_before_spectral_descent_goes_on_as_it_began() -> None:
 def test_more_workers_than_a_round_is_said(caplog: pytest.LogCaptureFixture) -> None:
     run(score, SPACE, n_workers=2, n_evaluations=200, executor=ThreadPoolExecutor(2))
     assert not caplog.messages
-    run(score, SPACE, n_workers=3, n_evaluations=20, executor=ThreadPoolExecutor(3))
+    run(score, SPACE, n_workers=3, n_evaluations=40, executor=ThreadPoolExecutor(3))
     assert [message.partition(":")[0] for message in caplog.messages] == [
         "3 workers, but Automatic asks for 2 trials at a time"
     ]

@@ -42,10 +42,9 @@ def main(arguments: list[str] | None = None) -> int:
     cells = [cell for cell in chosen(options, seeds) if not _is_done(where, cell)]
     print(f"{len(cells)} cells to run", flush=True)
     run(cells, where, options.processes, options.cap, TINY_BUDGET if options.tiny else None)
-    if not options.run_only:
-        report(where)
-    if options.docs:
-        fill_docs(where)
+    summary = None if options.run_only else report(where, keep=options.keep)
+    if options.docs and summary is not None:
+        fill_docs(summary)
     return 0
 
 
@@ -65,6 +64,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--results", type=Path, default=None, help="folder of the cells")
     parser.add_argument("--development", action="store_true", help="leave out the held-out problems: for tuning")
     parser.add_argument("--docs", action="store_true", help="fill the tables of docs/contest.md")
+    parser.add_argument("--keep", action="store_true",
+                        help="the last report's numbers stay where it had more seeds, as on a new machine")  # fmt: skip
     parser.add_argument("--run-only", action="store_true", help="no table, no plots")
     return parser
 

@@ -1,5 +1,6 @@
 """The report: printed, as files in benchmarks/results, and as the numbers of docs/contest.md."""
 
+import json
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -9,23 +10,26 @@ from benchmarks.search.contestants import CONTESTANTS
 from benchmarks.search.player import MODES
 from benchmarks.search.plots import draw
 from benchmarks.search.store import read_all
-from benchmarks.search.summary import plain, summarize
+from benchmarks.search.summary import Summary, plain, summarize, with_earlier
 
 DOCS = Path(__file__).parents[2] / "docs" / "contest.md"
 
 
-def report(where: Path) -> None:
-    """Tables and plots of what is in a folder of cells."""
+def report(where: Path, *, keep: bool = False) -> Summary | None:
+    """Tables and plots of what is in a folder of cells; keep: the last report's stay where it had more seeds."""
     rows = read_all(where)
     if not rows:
         print("no results yet")
-        return
+        return None
     summary = summarize(rows)
+    if keep:
+        summary = with_earlier(summary, json.loads((measure.RESULTS / "search.json").read_text())["rows"])
     measure.save("search", {"versions": versions(), **plain(summary)})
     text = tables.markdown(summary)
     (measure.RESULTS / "search.md").write_text(text)
     draw(summary, measure.RESULTS)
     print(text)
+    return summary
 
 
 def versions() -> dict[str, str]:
@@ -39,9 +43,8 @@ def versions() -> dict[str, str]:
     return found
 
 
-def fill_docs(where: Path, page: Path = DOCS) -> None:
+def fill_docs(summary: Summary, page: Path = DOCS) -> None:
     """Put the tables between `<!-- NAME -->` and `<!-- /NAME -->` of the page: no number is copied by hand."""
-    summary = summarize(read_all(where))
     packages = measure.table(["package", "version"], [[*item] for item in versions().items()])
     parts = {
         "problems": tables.problem_table(),

@@ -68,8 +68,24 @@ def summarize(rows: Sequence[Row]) -> Summary:
             groups[row["problem"], mode, row["contestant"]].append({**row, "at_share": row[known]})
     scores = {cell: _score(cell, mine) for cell, mine in groups.items()}
     best = _best_known(rows)
-    spread = {(p, m): (score.at["100%"] or 0.0) - best[p] for (p, m, c), score in scores.items() if c == RANDOM}
-    return Summary(scores, best, spread)
+    return Summary(scores, best, _spread(scores, best))
+
+
+def with_earlier(summary: Summary, earlier: dict[str, Any]) -> Summary:
+    """Cells of which an earlier summary, `plain` of it, has more seeds than were run here stay as they are there."""
+    scores = dict(summary.scores)
+    for score in (Score(**score) for score in earlier["scores"]):
+        cell = score.problem, score.mode, score.contestant
+        scores[cell] = max(scores.get(cell, score), score, key=lambda each: each.seeds)
+    best = {
+        name: min(known.get(name, inf) for known in (summary.best_known, earlier["best_known"]))
+        for name in summary.best_known | earlier["best_known"]
+    }
+    return Summary(scores, best, _spread(scores, best))
+
+
+def _spread(scores: dict[Cell, Score], best: dict[str, float]) -> dict[tuple[str, str], float]:
+    return {(p, m): (score.at["100%"] or 0.0) - best[p] for (p, m, c), score in scores.items() if c == RANDOM}
 
 
 def _score(cell: Cell, rows: Sequence[Row]) -> Score:

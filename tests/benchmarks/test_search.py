@@ -269,6 +269,18 @@ def test_the_summary_knows_who_is_best_and_by_how_much() -> None:
     assert summary.claim(found) == [("planted-60", -7.5, -6.5)]
 
 
+def test_cells_that_are_not_here_stay_as_they_were() -> None:
+    before = summary.plain(summary.summarize(_rows()))
+    now = summary.summarize([_row("overtone (automatic)", -9.0, seed=seed) for seed in range(3)])
+    found = summary.with_earlier(now, json.loads(json.dumps(before)))
+    mode = next(iter(MODES))
+    ours, theirs = (found.scores["planted-60", mode, name] for name in ("overtone (automatic)", "hill climbing"))
+    assert (ours.seeds, ours.at["100%"]) == (3, -9.0)
+    assert (theirs.seeds, theirs.at["100%"]) == (2, -7.0)
+    assert found.spread == summary.summarize(_rows()).spread
+    assert summary.tied(found, "planted-60", mode) == ["overtone (automatic)"]
+
+
 def test_the_tables_show_a_dash_where_somebody_did_not_play() -> None:
     text = tables.markdown(summary.summarize(_rows()))
     assert "| planted-60 | SMAC3 | - | - | - |" in text

@@ -48,7 +48,9 @@ def test_the_command_runs_resumes_and_reports(tmp_path: Path, capsys: pytest.Cap
     assert "\n0 cells to run" in "\n" + capsys.readouterr().out
     page = tmp_path / "page.md"
     page.write_text(report.DOCS.read_text())
-    report.fill_docs(tmp_path / "cells", page)
+    summary = report.report(tmp_path / "cells", keep=True)
+    assert summary is not None
+    report.fill_docs(summary, page)
     assert "| SMAC3 | smac |" in page.read_text()
 
 

@@ -220,7 +220,7 @@ def test_costs_are_measured() -> None:
 
 
 def test_remedies_are_in_rounds_of_the_usual_size() -> None:
-    assert contestants.round_size(500) == 34
+    assert contestants.round_size(500) == 25
     made = REMEDIES["rounds of 0.25, lag 0.75"].make(Objective(8, 1).space, 0, 500)
     assert isinstance(made, SpectralDescent)
-    assert (made.batch, made.lag) == (8, 26)
+    assert (made.batch, made.lag) == (6, 19)

@@ -103,7 +103,7 @@ def test_without_noise_the_lowest_value_is_the_best() -> None:
 def test_the_batch_is_known_before() -> None:
     optimizer = Automatic(booleans(20), n_evaluations=300)
     run(optimizer, value, 60)
-    assert len(list(islice(optimizer.ask(1000), 1000))) == optimizer.batch == 20
+    assert len(list(islice(optimizer.ask(1000), 1000))) == optimizer.batch == 15
 
 
 def test_what_is_known_is_checked_at_once() -> None:

@@ -13,6 +13,7 @@ from overtone.errors import InputError
 from overtone.optimizers import LocalSearch, RandomSearch, Trial
 from overtone.optimizers.bending import BENDS, bent
 from overtone.optimizers.binary_walk import BinaryWalk
+from overtone.optimizers.draws import SHRUNK, doubts
 from overtone.optimizers.findings import FEWEST, FLAT, _ceiling
 from overtone.optimizers.forward import Samples
 from overtone.optimizers.pool import Pool
@@ -212,6 +213,68 @@ def test_the_best_neighbors(kind: type[Walk] | type[BinaryWalk]) -> None:
     assert surrogate(found) == pytest.approx(np.sort(surrogate(every))[:4])
 
 
+@WALKS
+def test_doubts_are_costs_of_changes(kind: type[Walk] | type[BinaryWalk], space: Space) -> None:
+    """Where every change costs much more than the fit may gain, nobody moves; where one gains as much, all take it."""
+    near, surrogate, points = fitted(space)
+    starts = np.repeat(points[:1], 3, axis=0)
+    codes, owns = near.changes(starts)
+    changed = np.where(owns, codes, starts[0])
+    here = (changed == starts[0]).all(axis=1)  # no changes
+    costs = np.where(here, 0.0, 1e3) * np.ones((3, 1))
+    walk = kind(near, surrogate, starts, costs)
+    walk.descend()
+    assert (walk.points == starts).all()
+    wanted = next(i for i in np.flatnonzero(~here).tolist() if near.contains(tuple(changed[i].tolist())))
+    costs[1, wanted] = -1e3
+    walk = kind(near, surrogate, starts, costs)
+    walk.descend()
+    assert (walk.points[[0, 2]] == starts[[0, 2]]).all()
+    assert (walk.points[1] == changed[wanted]).all()
+
+
+@pytest.mark.parametrize("space", [booleans(9), mixed()], ids=["booleans", "mixed"])
+def test_draws_vary_as_the_fit_doubts(space: Space) -> None:
+    """Many draws have the covariance of the differences to the incumbent, shrunk; and no mean."""
+    near, surrogate, points = fitted(space)
+    incumbent, n = points[:1] * 1.0, 4000
+    found = doubts(near, surrogate, incumbent, np.zeros(n, dtype=int), np.random.default_rng(0))
+    codes, owns = near.changes(incumbent)
+    changed = np.where(owns, codes, incumbent[0])
+    K = surrogate.covariance(near.columns(np.concatenate([incumbent, changed])))
+    K = SHRUNK**2 * (K[1:, 1:] - K[1:, :1] - K[:1, 1:] + K[0, 0])
+    room = 6 * K.diagonal().max() / np.sqrt(n)
+    assert found.T @ found / n == pytest.approx(K, abs=room)
+    assert found.mean(axis=0) == pytest.approx(0, abs=6 * np.sqrt(K.diagonal().max() / n))
+    assert (found[:, (changed == incumbent[0]).all(axis=1)] == 0).all()  # what it has is not in doubt
+    assert K.diagonal().max() > 0
+
+
+def test_of_very_many_changes_the_best_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    near, surrogate, points = fitted(booleans(9))
+    monkeypatch.setattr("overtone.optimizers.draws.MOST", 4)
+    found = doubts(near, surrogate, points[:2] * 1.0, np.array([0, 1, 0]), np.random.default_rng(0))
+    flips = found.reshape(3, 9, 2).sum(axis=2)
+    for row, point in zip(flips, points[[0, 1, 0]], strict=True):
+        best = np.argsort(surrogate(near.around(point * 1.0)))[:4]
+        assert set(np.flatnonzero(row)) == set(best.tolist())
+    assert (flips[0] != flips[2]).any()
+
+
+def test_where_nothing_is_in_doubt_all_draws_are_the_fit() -> None:
+    near, surrogate, points = fitted(booleans(9))
+    sure = replace(surrogate, deviation=0.0)
+    assert (doubts(near, sure, points[:1] * 1.0, np.zeros(3, dtype=int), np.random.default_rng(0)) == 0).all()
+
+
+def test_a_fit_may_keep_what_was_chosen_before() -> None:
+    before = replace(fit(sparse(60)), bend=5.0)
+    kept, anew = (fit(sparse(110), before, anew=anew) for anew in (False, True))
+    assert (kept.bend, kept.shape, kept.monomials) == (before.bend, before.shape, before.monomials)
+    assert len(kept.weights) == 110
+    assert anew.bend == 0
+
+
 # the search
 
 
@@ -235,7 +298,7 @@ def test_rounds_come_from_the_budget() -> None:
         sizes.append(len(trials))
         for trial in trials:
             optimizer.tell(trial, linear(trial))
-    assert sizes == [20] + [7] * 11 + [3]
+    assert sizes == [20] + [5] * 16
 
 
 def test_continuous_parameters() -> None:

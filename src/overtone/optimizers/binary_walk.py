@@ -15,7 +15,9 @@ class BinaryWalk:
     monomial with p by -1, so that all flips together are one product of matrices.
     """
 
-    def __init__(self, near: Neighborhood, surrogate: Surrogate, points: FloatArray) -> None:
+    def __init__(
+        self, near: Neighborhood, surrogate: Surrogate, points: FloatArray, doubts: FloatArray | None = None
+    ) -> None:
         self._near = near
         self.points = points.copy()  # (S, n)
         self.values = surrogate(points)  # (S,)
@@ -27,6 +29,10 @@ class BinaryWalk:
         self._has = np.zeros((len(surrogate.monomials), points.shape[1]))  # (K, n)
         for k, monomial in enumerate(surrogate.monomials):
             self._has[k, list(monomial)] = 1.0
+        if doubts is not None:  # of every flip, as a linear term; of two levels one is no change, and 0
+            flips = doubts.reshape(*points.shape, 2).sum(axis=2)  # (S, n)
+            self._terms = np.column_stack([self._terms, -flips / 2])
+            self._has = np.concatenate([self._has, np.eye(points.shape[1])])
         self._of_bit = [np.flatnonzero(has) for has in self._has.T]
 
     def changes(self) -> FloatArray:

@@ -5,6 +5,7 @@ from itertools import groupby, product
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import block_diag
 
 from overtone.optimizers.features import ORDER, Features
 from overtone.optimizers.surrogate import Surrogate, covariance
@@ -36,6 +37,7 @@ class Neighborhood:
         self.owned = [np.flatnonzero(self.groups == p) for p in range(len(sizes))]  # columns of a parameter
         self._codes = [_codes(space, place) for place in self.places]
         self._tables = [None if codes is None else self._functions(codes, p) for p, codes in enumerate(self._codes)]
+        self._all: tuple[FloatArray, NDArray[np.bool_]] | None = None
         self.is_free = not space.forbid and not space.mixtures
         self.is_binary = all(unit.kind == "bit" for unit in space.units) and all(len(p) == 1 for p in self.places)
         self._has_inactive = any(parameter.when for parameter in space.parameters.values())
@@ -74,6 +76,19 @@ class Neighborhood:
             table = self._functions(codes, parameter)
         return codes, table, np.abs(codes - own[:, None]).sum(axis=2).argmin(axis=1)
 
+    def changes(self, points: FloatArray) -> tuple[FloatArray, NDArray[np.bool_]]:
+        """All candidates of all parameters, each in a row of codes, and where in it they are.  # (M, n), (M, n)"""
+        if self._all is not None:
+            return self._all
+        blocks = [self.candidates(p, points)[0] for p in range(len(self.places))]
+        owners = np.repeat(np.arange(len(blocks)), [len(block) for block in blocks])
+        of_unit = np.repeat(np.arange(len(blocks)), [len(place) for place in self.places])
+        codes = block_diag(*blocks)
+        found = codes, owners[:, None] == of_unit
+        if all(block is not None for block in self._codes):  # they do not depend on the points
+            self._all = found
+        return found
+
     def around(self, point: FloatArray) -> FloatArray:
         """All that differ from a point in one parameter; some are not in the space.  # (n,) -> (N, n)"""
         found = []
@@ -107,9 +122,12 @@ class Walk:
 
     A change of parameter p multiplies the covariance with sample t by F_p[new, t] / F_p[old, t], where
     F_p[l, t] = exp(-|v_l - v_t|^2) over the columns of p alone.
+    doubts: what every change of `Neighborhood.changes` costs each point beyond the fit.  # (S, M)
     """
 
-    def __init__(self, near: Neighborhood, surrogate: Surrogate, points: FloatArray) -> None:
+    def __init__(
+        self, near: Neighborhood, surrogate: Surrogate, points: FloatArray, doubts: FloatArray | None = None
+    ) -> None:
         self._near, self._surrogate = near, surrogate
         self.points = points.copy()  # (S, n)
         columns = near.of_points(points)
@@ -121,6 +139,8 @@ class Walk:
         self._numbers = [numbers for _, _, numbers in self._options]  # each (S,)
         self._factors = [self._factor(p) for p in parameters]  # each (L, T)
         self._terms = [self._touching(p) for p in parameters]
+        sizes = [len(codes) for codes, _, _ in self._options]
+        self._doubts = None if doubts is None else np.split(doubts, np.cumsum(sizes)[:-1], axis=1)  # each (S, L)
 
     def _factor(self, p: int) -> FloatArray:
         fitted = self._surrogate
@@ -145,6 +165,8 @@ class Walk:
         terms = self._terms[p]
         if terms is not None:
             values += self._V[:, terms[1]].prod(axis=2) @ terms[0].T
+        if self._doubts is not None:
+            values += self._doubts[p]
         return values - values[np.arange(len(numbers)), numbers][:, None]
 
     def descend(self, first: int = 0) -> None:

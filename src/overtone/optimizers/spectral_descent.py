@@ -1,8 +1,9 @@
 """Spectral descent: rounds of trials, each proposed by a fit of a polynomial and a smooth remainder to everything seen.
 
-The trials of a round are those of greatest expected improvement among the points that the fit thinks well of: where
-it is descended to, and what differs in one parameter from there or from the best configurations. When that brings
-nothing better, some trials are stirred, as in a stage of Harmonica: uniform but for the parameters that are named.
+The promising trials of a round are of two kinds. Most are where a draw of the fit, as it might be, is descended to
+from one of the best configurations (`draws`). The others are of greatest expected improvement among the points that
+the fit thinks well of: where it is descended to, and what differs in one parameter from there or from the best. When
+that brings nothing better, some trials are stirred, as in a stage of Harmonica: uniform but for what is named.
 """
 
 import math
@@ -15,6 +16,7 @@ from scipy.linalg import block_diag
 from overtone.errors import InputError
 from overtone.optimizers.bending import bent
 from overtone.optimizers.binary_walk import BinaryWalk
+from overtone.optimizers.draws import doubts
 from overtone.optimizers.findings import Findings, Row, points_of
 from overtone.optimizers.forward import Samples
 from overtone.optimizers.pool import Pool
@@ -27,17 +29,15 @@ from overtone.spectral.correlation import single_threaded_blas
 from overtone.spectral.monomials import FloatArray
 
 START = 0.2  # share of the evaluations that are uniform, before the first fit
-ROUNDS = 12  # that the others are spread over; more fits, of fewer trials each, were worse where a space is rugged
+ROUNDS = 16  # that the others are spread over: more are a little better, and keep fewer workers busy
 UNIFORM = 10  # one of so many trials is uniform, whatever the fit says
-N_INCUMBENTS = 5
+GROWTH = 1.15  # of what is seen, until what is named is chosen anew, and not only its weights
+DRAWN = 0.6  # share of the promising trials that are ends of drawn descents; the others are of expected improvement
+N_INCUMBENTS = 3
 N_CONTENDERS = 10  # for the best, if there is noise
-N_KICKED = 1  # copies of each incumbent with some parameters changed, from which a fit is descended, too,
-N_RANDOM = 3  # and uniform points
-KICK = 0.1  # share of the parameters that are changed
-N_ENDS = 4  # of descents, whose neighbors are looked at
-N_POOL = 150
+N_POOL = 80
 EXPLAINS = 0.05  # share of the variance from which on a fit ranks better than chance
-STIRRED = 4  # when a 12th of the evaluations brought nothing better, one of so many promising trials is stirred:
+STIRRED = 4  # when as many trials as in a round brought nothing better, one of so many promising trials is stirred:
 STIR = 0.5  # share of its parameters that are drawn anew,
 STIR_NAMED = 0.1  # and of those that are named
 N_REPEATS = 6  # values that came back twice, from which on the noise is known
@@ -47,7 +47,7 @@ class SpectralDescent:
     """Uniform samples, then rounds of `batch` trials; the answer does not depend on the number of workers.
 
     n_evaluations: a fifth of them uniform; ends early when the space is exhausted.
-    batch: trials a round; automatic: what makes 12 rounds. Smaller rounds share a fit, so that there are 12, too.
+    batch: trials a round; automatic: what makes 16 rounds. Smaller rounds share a fit, so that there are 16, too.
     lag: trials that a round does not wait for; it is proposed from all before them, as if these had the values that are
         expected. With long-tailed durations a straggler then holds up nobody for a while. Still, the answer does not
         depend on the workers: a round knows nothing of these trials even if they are back.
@@ -85,7 +85,9 @@ class SpectralDescent:
         self._ranking: list[Row] = []  # best first
         self._sampled: list[Row] = []  # of the last fit
         self._pool = Pool.empty()
+        self._ends: list[Point] = []  # of drawn descents of the last fit
         self._n_fitted = 0  # trials before the last fit
+        self._n_chosen = 0  # configurations before the last fit whose monomials were chosen anew
         self._record = math.inf  # the best value so far,
         self._since = 0  # and the trials before it was found
         self._has_wondered = False
@@ -185,6 +187,7 @@ class SpectralDescent:
         new = list(islice(self._drawn(), sum(map(_is_uniform, range(first + len(repeats), first + n)))))
         if first - self._since >= self._patience:
             new += self._stirred((n_new - len(new)) // STIRRED, rng, new)
+        new += self._drawn_ends(round(DRAWN * (n_new - len(new))), new)
         self._pool.close(set(self._near.names(new)), self._near.names)
         new += self._pool.pick(n_new - len(new), self._lowest())
         self._sampler.seen.update(key(self.space.decode(point)) for point in new)
@@ -202,11 +205,16 @@ class SpectralDescent:
         """A new fit, ranking and pool."""
         samples = self._samples()
         self._n_fitted = len(self._book.trials)
-        self._surrogate = None if samples is None else fit(samples, self._surrogate)
+        anew = (n_rows := len(self._findings.rows)) >= GROWTH * self._n_chosen
+        self._n_chosen = n_rows if anew else self._n_chosen
+        self._surrogate = None if samples is None else fit(samples, self._surrogate, anew=anew)
         self._ranking = self._ranked(self._surrogate)
         self._note_record()
-        explains = self._surrogate is not None and self._surrogate.r2 >= EXPLAINS
-        self._pool = self._promising(self._surrogate, n, rng) if explains and self._surrogate else self._blind(n, rng)
+        if self._surrogate is None or self._surrogate.r2 < EXPLAINS:
+            self._pool, self._ends = self._blind(n, rng), []
+        else:
+            self._pool = self._promising(self._surrogate, n)
+            self._ends = self._descended(self._surrogate, max(n, self._patience), rng)
 
     def _note_record(self) -> None:
         """A value counts as better if that is not just the noise."""
@@ -256,22 +264,40 @@ class SpectralDescent:
         taken, fresh = set(self._near.names(beside)), self._fresh(mixed, n)
         return [point for point, name in zip(fresh, self._near.names(fresh), strict=True) if name not in taken]
 
+    def _descended(self, surrogate: Surrogate, n: int, rng: np.random.Generator) -> list[Point]:
+        """Where n draws of what the fit may be lead to, from the best configurations."""
+        best = points_of(self._ranking[: min(n, N_INCUMBENTS)])
+        around = np.arange(n) % len(best)
+        walk = self._walk(surrogate, best[around], doubts(self._near, surrogate, best, around, rng))
+        walk.descend()
+        return self._fresh(rng.permutation(walk.points), n)
+
+    def _walk(self, surrogate: Surrogate, starts: FloatArray, doubts: FloatArray | None = None) -> Walk | BinaryWalk:
+        return (BinaryWalk if self._near.is_binary else Walk)(self._near, surrogate, starts, doubts)
+
+    def _drawn_ends(self, n: int, beside: list[Point]) -> list[Point]:
+        """The next n ends of drawn descents that are new."""
+        taken = set(self._near.names(beside)) | self._findings.rows.keys()
+        names = self._near.names(self._ends)
+        fresh = [end for end, name in zip(self._ends, names, strict=True) if name not in taken]
+        self._ends = fresh[n:]
+        return fresh[:n]
+
     def _blind(self, n: int, rng: np.random.Generator) -> Pool:
         """Where a fit says nothing: the neighbors of the best configuration, then of other good ones, in any order."""
         around = [rng.permutation(self._near.around(row.codes)) for row in self._ranking[:N_INCUMBENTS]]
         points = self._fresh(np.concatenate(around), max(n, N_POOL)) if around else []
         return Pool(points, np.arange(len(points), dtype=float), np.zeros((len(points),) * 2), 0.0)
 
-    def _promising(self, surrogate: Surrogate, n: int, rng: np.random.Generator) -> Pool:
+    def _promising(self, surrogate: Surrogate, n: int) -> Pool:
         """Ends of descents of the fit, and neighbors of these and of the incumbents; the best of them."""
         size = max(N_POOL, 2 * max(n, self._patience))
         incumbents = points_of(self._ranking[:N_INCUMBENTS])
-        starts = np.concatenate([incumbents, self._starts(incumbents, rng)])
-        walk = (BinaryWalk if self._near.is_binary else Walk)(self._near, surrogate, starts)
+        walk = self._walk(surrogate, np.concatenate([incumbents, incumbents]))
         walk.descend(first=len(incumbents))
         _, distinct = np.unique(walk.points, axis=0, return_index=True)
         ends = distinct[np.argsort(walk.values[distinct], kind="stable")]
-        around = np.union1d(np.arange(len(incumbents)), ends[:N_ENDS])
+        around = np.union1d(np.arange(len(incumbents)), ends)
         found = np.concatenate([walk.points[ends], walk.neighbors(2 * size, around)])
         found = found[np.argsort(surrogate(self._near.columns(found)), kind="stable")]
         points = self._fresh(found, size) + [row.point for row in self._findings.pending()]
@@ -297,13 +323,6 @@ class SpectralDescent:
             n_known=len(inside),
             n_out=n_out,
         )
-
-    def _starts(self, incumbents: FloatArray, rng: np.random.Generator) -> FloatArray:
-        """The incumbents, these with some parameters of uniform points, and uniform points."""
-        kicked = np.repeat(incumbents, N_KICKED, axis=0)
-        drawn = np.array([self.space.draw(rng) for _ in range(len(kicked) + N_RANDOM)])
-        mixed = self._near.crossed(kicked, drawn[N_RANDOM:], max(KICK, 2 / len(self._near.places)), rng)
-        return np.concatenate([incumbents, mixed, drawn[:N_RANDOM]])
 
     # fits
 

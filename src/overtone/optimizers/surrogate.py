@@ -9,6 +9,7 @@ what no neighbor knows of: independent at every x, yet the same whenever x is ev
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -73,23 +74,36 @@ class Shape(NamedTuple):
 START = Shape(0.5, 0.03, 1.0)  # before the first fit
 
 
-def fit(samples: Samples, before: Surrogate | None = None) -> Surrogate:
-    """The bend and the shape of the remainder, with what an earlier fit named; named monomials; then the weights."""
+def fit(samples: Samples, before: Surrogate | None = None, *, anew: bool = True) -> Surrogate:
+    """The bend and the shape of the remainder, with what an earlier fit named; named monomials; then the weights.
+
+    anew: else all that was chosen before stays, and only the weights are fitted.
+    """
     V = samples.columns
     squares = _squares(V, V) / (2 * V.shape[1])
+    if before and not anew:
+        samples, C, noise = _covered(samples, squares, before.bend, before.shape)
+        return _solved(samples, C, noise, before.bend, before.shape, before.monomials)
     few = _Few(samples, squares, before.monomials if before else ((),))
     bend = few.bend(before.shape if before else START)
-    samples = replace(samples, values=bent(samples.values, bend), noise=samples.noise * steepness(bend) ** 2)
     shape = few.shape(bend)
-    noise = min(shape.rough, samples.noise / shape.variance) / samples.counts  # (T,)
+    samples, C, noise = _covered(samples, squares, bend, shape)
+    return _solved(samples, C, noise, bend, shape, choose(samples, _factor(C)))
+
+
+def _covered(
+    samples: Samples, squares: FloatArray, bend: float, shape: "Shape"
+) -> tuple[Samples, FloatArray, FloatArray]:
+    """The samples, bent; C, the covariance of what is not named; and of that the noise, (T,)."""
+    samples = replace(samples, values=bent(samples.values, bend), noise=samples.noise * steepness(bend) ** 2)
+    noise = min(shape.rough, samples.noise / shape.variance) / samples.counts
     C = np.exp(-shape.beta * squares)
     C[np.diag_indices(len(C))] += shape.rough - noise * (samples.counts - 1)
-    monomials = choose(samples, _factor(C))
-    return _solved(samples, C, noise, bend, shape, monomials)
+    return samples, C, noise
 
 
 def _solved(
-    samples: Samples, C: FloatArray, noise: FloatArray, bend: float, shape: Shape, monomials: list[Monomial]
+    samples: Samples, C: FloatArray, noise: FloatArray, bend: float, shape: Shape, monomials: Sequence[Monomial]
 ) -> Surrogate:
     """All that follows from the covariance C of what is not named, noise included."""
     y, V = samples.values, samples.columns
