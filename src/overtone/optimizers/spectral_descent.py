@@ -30,7 +30,7 @@ from overtone.spectral.monomials import FloatArray
 
 START = 0.2  # share of the evaluations that are uniform, before the first fit
 ROUNDS = 16  # that the others are spread over: more are a little better, and keep fewer workers busy
-UNIFORM = 40  # one of so many trials is uniform, whatever the fit says
+UNIFORM = 10  # one of so many trials is uniform, whatever the fit says
 GROWTH = 1.15  # of what is seen, until what is named is chosen anew, and not only its weights
 DRAWN = 0.6  # share of the promising trials that are ends of drawn descents; the others are of expected improvement
 N_INCUMBENTS = 3
