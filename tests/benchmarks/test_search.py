@@ -181,7 +181,7 @@ def _check(row: dict[str, object], contestant: Contestant) -> None:
 def test_with_noise_the_answer_is_what_the_optimizer_judges_best() -> None:
     """As `minimize` answers, not the luckiest of single values."""
     problem = problems.problem("planted-200")
-    player = CONTESTANTS["overtone (automatic)"].make(problem, 1, 40)
+    player = CONTESTANTS["overtone (automatic)"].make(problem, 0, 40)
     told: list[tuple[float, Config]] = []
     while moves := player.ask(40):
         results = [(move, problem.value(move.config, None, number)) for number, move in enumerate(moves, len(told))]
