@@ -216,6 +216,7 @@ def test_what_is_the_same_in_every_mode_is_judged_for_both() -> None:
     assert row["at_once"][-1] == row["at_share"][-1]
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # it may ring in a destructor
 def test_a_cell_that_runs_out_of_wall_time_says_so() -> None:
     row = play("planted-30", "random search 8x", "any", 0, 0.05, 100_000)
     assert row["capped"] is True
