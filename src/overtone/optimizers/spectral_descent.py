@@ -277,9 +277,9 @@ class SpectralDescent:
 
     def _drawn_ends(self, n: int, beside: list[Point]) -> list[Point]:
         """The next n ends of drawn descents that are new."""
-        taken = set(self._near.names(beside)) | self._findings.rows.keys()
+        taken, seen = set(self._near.names(beside)), self._findings.rows
         names = self._near.names(self._ends)
-        fresh = [end for end, name in zip(self._ends, names, strict=True) if name not in taken]
+        fresh = [end for end, name in zip(self._ends, names, strict=True) if name not in taken and name not in seen]
         self._ends = fresh[n:]
         return fresh[:n]
 
