@@ -55,7 +55,8 @@ def _parser() -> argparse.ArgumentParser:
         "--contestants", nargs="*", default=list(CONTESTANTS), choices=list(CONTESTANTS), metavar="NAME"
     )
     parser.add_argument("--modes", nargs="*", default=list(MODES), choices=list(MODES), metavar="MODE")
-    parser.add_argument("--seeds", type=int, default=SEEDS, help="seeds 0 to this less one")
+    parser.add_argument("--seeds", type=int, default=SEEDS, help="how many")
+    parser.add_argument("--first", type=int, default=0, help="the first seed: others than those of a tuning")
     parser.add_argument("--cap", type=float, default=CAP, help="seconds of wall time for one cell")
     parser.add_argument("--processes", type=int, default=PROCESSES)
     parser.add_argument("--tiny", action="store_true", help=f"one seed, {TINY_BUDGET} evaluations: does all of it run?")
@@ -77,7 +78,8 @@ def chosen(options: argparse.Namespace, seeds: int) -> list[Cell]:
     problems = [name for name in wanted if not _said(name, what.missing(name))]
     names = [name for name in options.contestants if not _said(name, who.missing(CONTESTANTS[name]))]
     pairs = [(p, c) for p in problems for c in names if not CONTESTANTS[c].skips(what.problem(p))]
-    return [Cell(p, c, mode, seed) for seed in range(seeds) for p, c in pairs for mode in cells_of(c, modes)]
+    numbers = range(options.first, options.first + seeds)
+    return [Cell(p, c, mode, seed) for seed in numbers for p, c in pairs for mode in cells_of(c, modes)]
 
 
 def _said(name: str, why: str) -> bool:

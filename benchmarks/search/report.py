@@ -51,6 +51,7 @@ def fill_docs(summary: Summary, page: Path = DOCS) -> None:
         "contestants": tables.contestant_table(),
         "versions": packages,
         "wins": tables.wins(summary),
+        "clear": tables.clear(summary),
         "gaps": tables.gaps(summary),
         "seconds": tables.seconds(summary),
         "paper": tables.paper(summary),

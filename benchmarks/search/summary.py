@@ -7,6 +7,7 @@ from math import ceil, inf, isfinite
 from typing import Any
 
 import numpy as np
+from scipy.stats import mannwhitneyu
 
 from benchmarks.search.arena import ANY, SHARES, in_flight
 from benchmarks.search.contestants import CONTESTANTS
@@ -17,7 +18,8 @@ from benchmarks.search.store import Row
 
 REPORTED = (0.25, 0.5, 1.0)
 TIE = 0.001  # of the spread between random search and the best known
-RANDOM, CLIMBER, RIVAL = "random search", "hill climbing", "Optuna TPE"
+OURS, RANDOM, CLIMBER, RIVAL = "overtone (automatic)", "random search", "hill climbing", "Optuna TPE"
+CLEAR, ENOUGH = 0.01, 10  # chance below which a difference over the seeds is clear; seeds that both must have
 LARGE = 60  # units from which on times are compared
 Cell = tuple[str, str, str]  # (problem, mode, contestant)
 
@@ -47,6 +49,7 @@ class Summary:
     scores: dict[Cell, Score]
     best_known: dict[str, float]
     spread: dict[tuple[str, str], float]  # (problem, mode): from the best known to random search
+    verdicts: dict[Cell, str]  # over the seeds, beside the automatic recipe: "ahead", "behind" or "even"
 
     def gap(self, score: Score, value: Value) -> float:
         """0: the best known; 100: where random search ends. More is worse."""
@@ -68,7 +71,19 @@ def summarize(rows: Sequence[Row]) -> Summary:
             groups[row["problem"], mode, row["contestant"]].append({**row, "at_share": row[known]})
     scores = {cell: _score(cell, mine) for cell, mine in groups.items()}
     best = _best_known(rows)
-    return Summary(scores, best, _spread(scores, best))
+    return Summary(scores, best, _spread(scores, best), _verdicts(groups))
+
+
+def _verdicts(groups: dict[Cell, list[Row]]) -> dict[Cell, str]:
+    """By a rank test of the answers at the end, where both have enough seeds."""
+    ends = {cell: [inf if (v := row["at_share"][-1]) is None else v for row in rows] for cell, rows in groups.items()}
+    found = {}
+    for (name, mode, contestant), theirs in ends.items():
+        mine = ends.get((name, mode, OURS), [])
+        if contestant != OURS and is_equal_footing(contestant) and min(len(mine), len(theirs)) >= ENOUGH:
+            better, worse = (mannwhitneyu(theirs, mine, alternative=side).pvalue for side in ("less", "greater"))
+            found[name, mode, contestant] = "ahead" if better < CLEAR else "behind" if worse < CLEAR else "even"
+    return found
 
 
 def with_earlier(summary: Summary, earlier: dict[str, Any]) -> Summary:
@@ -81,7 +96,8 @@ def with_earlier(summary: Summary, earlier: dict[str, Any]) -> Summary:
         name: min(known.get(name, inf) for known in (summary.best_known, earlier["best_known"]))
         for name in summary.best_known | earlier["best_known"]
     }
-    return Summary(scores, best, _spread(scores, best))
+    known = {(row["problem"], row["mode"], row["contestant"]): row["verdict"] for row in earlier.get("verdicts", [])}
+    return Summary(scores, best, _spread(scores, best), known | summary.verdicts)
 
 
 def _spread(scores: dict[Cell, Score], best: dict[str, float]) -> dict[tuple[str, str], float]:
@@ -210,4 +226,8 @@ def plain(summary: Summary) -> dict[str, Any]:
         "best_known": summary.best_known,
         "spread": [{"problem": p, "mode": m, "spread": s} for (p, m), s in summary.spread.items()],
         "scores": [asdict(score) for score in summary.scores.values()],
+        "verdicts": [
+            {"problem": p, "mode": m, "contestant": c, "verdict": verdict}
+            for (p, m, c), verdict in summary.verdicts.items()
+        ],
     }

@@ -8,7 +8,10 @@ from benchmarks.search.player import MODES
 from benchmarks.search.problem import Value
 from benchmarks.search.problems import HELD_OUT, PROBLEMS, problem
 from benchmarks.search.summary import (
+    CLEAR,
     CLIMBER,
+    ENOUGH,
+    OURS,
     RANDOM,
     REPORTED,
     RIVAL,
@@ -26,8 +29,9 @@ NONE = "-"  # did not take part, or had no answer yet
 
 def markdown(summary: Summary) -> str:
     """Everything, a section a question."""
-    parts = [wins(summary), gaps(summary), seconds(summary), paper(summary), *(overview(summary, m) for m in MODES)]
-    return "\n\n".join([*parts, *(details(summary, mode) for mode in MODES)]) + "\n"
+    parts = [section(summary) for section in (wins, clear, gaps, seconds, paper)]
+    parts += [by_mode(summary, mode) for by_mode in (overview, details) for mode in MODES]
+    return "\n\n".join(parts) + "\n"
 
 
 def wins(summary: Summary) -> str:
@@ -57,6 +61,23 @@ def _head(what: str) -> str:
 
 def _share(count: tuple[int, int] | None) -> str:
     return NONE if count is None else f"{count[0] / count[1]:.0%} ({count[0]} of {count[1]})"
+
+
+def clear(summary: Summary) -> str:
+    """Who is clearly better or worse than the automatic recipe, and not just by the luck of the seeds."""
+    rows = []
+    for mode in MODES:
+        for name in CONTESTANTS:
+            mine = {p: verdict for (p, m, c), verdict in summary.verdicts.items() if (m, c) == (mode, name)}
+            if mine:
+                counts = [list(mine.values()).count(verdict) for verdict in ("behind", "even", "ahead")]
+                ahead = ", ".join(sorted(p for p, verdict in mine.items() if verdict == "ahead"))
+                rows.append([mode, name, *counts, ahead or NONE])
+    head = ["mode", "contestant", "clearly behind", "no clear difference", "clearly ahead", "ahead on"]
+    return (
+        f"On how many problems a contestant is clearly behind or ahead of {OURS} at 100 % of B: rank test over the "
+        f"seeds, a chance of {CLEAR:.0%} each, at least {ENOUGH} seeds of both:\n\n{table(head, rows)}"
+    )
 
 
 def gaps(summary: Summary) -> str:

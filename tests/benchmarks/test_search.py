@@ -270,6 +270,28 @@ def test_the_summary_knows_who_is_best_and_by_how_much() -> None:
     assert summary.claim(found) == [("planted-60", -7.5, -6.5)]
 
 
+def test_what_is_clear_over_the_seeds_is_told_from_luck() -> None:
+    ends = {"overtone (automatic)": 0.0, "local search": -20.0, "hill climbing": 20.0, "annealing": 0.5}
+    rows = [_row(name, end + seed, seed=seed) for name, end in ends.items() for seed in range(12)]
+    rows += [_row("Optuna TPE", -30.0, seed=seed) for seed in range(3)]  # too few to say
+    rows += [_row("random search 8x", -30.0 + seed, seed=seed) for seed in range(12)]  # no equal footing
+    found = summary.summarize(rows)
+    mode = next(iter(MODES))
+    told = {contestant: verdict for (_, m, contestant), verdict in found.verdicts.items() if m == mode}
+    assert told == {"local search": "ahead", "hill climbing": "behind", "annealing": "even"}
+    assert f"| {mode} | local search | 0 | 0 | 1 | planted-60 |" in tables.clear(found)
+    later = summary.with_earlier(summary.summarize(rows[:1]), json.loads(json.dumps(summary.plain(found))))
+    assert later.verdicts == found.verdicts
+
+
+def test_seeds_may_start_anywhere(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    order = ["--problems", "ising", "--contestants", "random search", "--run-only", "--results", str(tmp_path)]
+    for first in ("7", "8"):  # of the second two, one is known already
+        assert command.main([*order, "--first", first, "--seeds", "2"]) == 0
+    assert sorted(row["seed"] for row in store.read_all(tmp_path)) == [7, 8, 9]
+    assert "1 cells to run" in capsys.readouterr().out
+
+
 def test_cells_that_are_not_here_stay_as_they_were() -> None:
     before = summary.plain(summary.summarize(_rows()))
     now = summary.summarize([_row("overtone (automatic)", -9.0, seed=seed) for seed in range(3)])

@@ -33,7 +33,8 @@ class BinaryWalk:
             flips = doubts.reshape(*points.shape, 2).sum(axis=2)  # (S, n)
             self._terms = np.column_stack([self._terms, -flips / 2])
             self._has = np.concatenate([self._has, np.eye(points.shape[1])])
-        self._of_bit = [np.flatnonzero(has) for has in self._has.T]
+        bits, terms = self._has.T.nonzero()
+        self._of_bit = np.split(terms, np.searchsorted(bits, np.arange(1, points.shape[1])))  # terms with each bit
 
     def changes(self) -> FloatArray:
         """What the fit gains or loses by every flip.  # (S, n)"""
@@ -71,7 +72,7 @@ class BinaryWalk:
         self.values[who] += changes[who]
         self._parts[who] *= 1 + self._more - x[who, None] * self._signs[p]
         if len(named):
-            self._terms[np.ix_(who, named)] *= -1
+            self._terms[who[:, None], named] *= -1
 
     def _may(self, s: int, p: int) -> bool:
         point = self.points[s].copy()
