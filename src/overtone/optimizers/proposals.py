@@ -39,7 +39,12 @@ class Neighborhood:
         self._tables = [None if codes is None else self._functions(codes, p) for p, codes in enumerate(self._codes)]
         self._all: tuple[FloatArray, NDArray[np.bool_]] | None = None
         self.is_free = not space.forbid and not space.mixtures
-        self.is_binary = all(unit.kind == "bit" for unit in space.units) and all(len(p) == 1 for p in self.places)
+        bits = [p for p, place in enumerate(self.places) if len(place) == 1 and space.units[place[0]].kind == "bit"]
+        self.switches = (  # the column and the unit of each parameter of two levels
+            np.array([self.owned[p][0] for p in bits], dtype=int),
+            np.array([self.places[p][0] for p in bits], dtype=int),
+        )
+        self.is_binary = len(bits) == len(self.places)
         self._has_inactive = any(parameter.when for parameter in space.parameters.values())
 
     def columns(self, points: FloatArray) -> FloatArray:

@@ -3,7 +3,8 @@
 The promising trials of a round are of two kinds. Most are where a draw of the fit, as it might be, is descended to
 from one of the best configurations (`draws`). The others are of greatest expected improvement among the points that
 the fit thinks well of: where it is descended to, and what differs in one parameter from there or from the best. When
-that brings nothing better, some trials are stirred, as in a stage of Harmonica: uniform but for what is named.
+that brings nothing better, some trials are stirred, as in a stage of Harmonica: uniform but for what is named; and
+two switches are changed together (`pairs`).
 """
 
 import math
@@ -19,6 +20,7 @@ from overtone.optimizers.binary_walk import BinaryWalk
 from overtone.optimizers.draws import doubts
 from overtone.optimizers.findings import Findings, Row, points_of
 from overtone.optimizers.forward import Samples
+from overtone.optimizers.pairs import interacting, together
 from overtone.optimizers.pool import Pool
 from overtone.optimizers.proposals import Neighborhood, Walk
 from overtone.optimizers.sampling import Sampler, key
@@ -30,16 +32,19 @@ from overtone.spectral.monomials import FloatArray
 
 START = 0.2  # share of the evaluations that are uniform, before the first fit
 ROUNDS = 16  # that the others are spread over: more are a little better, and keep fewer workers busy
-UNIFORM = 10  # one of so many trials is uniform, whatever the fit says
+UNIFORM = 10  # one of so many trials is uniform, whatever the fit says,
+WILD = 0.7  # up to this share of the evaluations; after it nothing is stirred, either: what that tells comes too late
 GROWTH = 1.15  # of what is seen, until what is named is chosen anew, and not only its weights
 DRAWN = 0.6  # share of the promising trials that are ends of drawn descents; the others are of expected improvement
 N_INCUMBENTS = 3
 N_CONTENDERS = 10  # for the best, if there is noise
 N_POOL = 80
+AT_ONCE = 100  # points that are looked up, whether they were seen
 EXPLAINS = 0.05  # share of the variance from which on a fit ranks better than chance
 STIRRED = 4  # when as many trials as in a round brought nothing better, one of so many promising trials is stirred:
 STIR = 0.5  # share of its parameters that are drawn anew,
 STIR_NAMED = 0.1  # and of those that are named
+PAIRED = 5  # without noise, after as many again, one of so many has two switches changed that seem to interact
 N_REPEATS = 6  # values that came back twice, from which on the noise is known
 
 
@@ -184,14 +189,22 @@ class SpectralDescent:
             self._refit(n, rng)
         repeats = self._again(min(n, self._n_repeats()))
         n_new = n - len(repeats)
-        new = list(islice(self._drawn(), sum(map(_is_uniform, range(first + len(repeats), first + n)))))
-        if first - self._since >= self._patience:
-            new += self._stirred((n_new - len(new)) // STIRRED, rng, new)
+        new: list[Point] = []
+        if first < WILD * self.n_evaluations:
+            new += islice(self._drawn(), sum(map(_is_uniform, range(first + len(repeats), first + n))))
+            if self._is_stuck(1):
+                new += self._stirred((n_new - len(new)) // STIRRED, rng, new)
+        if self._is_stuck(2) and not self._findings.is_noisy:
+            new += self._interacting((n_new - len(new)) // PAIRED, new)
         new += self._drawn_ends(round(DRAWN * (n_new - len(new))), new)
         self._pool.close(set(self._near.names(new)), self._near.names)
         new += self._pool.pick(n_new - len(new), self._lowest())
         self._sampler.seen.update(key(self.space.decode(point)) for point in new)
         return repeats + new + list(islice(self._drawn(), n_new - len(new)))
+
+    def _is_stuck(self, rounds: int) -> bool:
+        """As many trials as in so many rounds brought nothing better."""
+        return len(self._book.trials) - self._since >= rounds * self._patience
 
     def _n_repeats(self) -> int:
         """Repetitions that this round must have: one when a fit first says that there may be noise, and then some."""
@@ -244,13 +257,19 @@ class SpectralDescent:
     def _fresh(self, points: FloatArray, n: int) -> list[Point]:
         """The first n that are in the space and of which the configuration was never seen."""
         found: dict[object, Point] = {}
-        rows: list[Point] = list(map(tuple, points.tolist()))
-        for point, name in zip(rows, self._near.names(rows), strict=True):
-            if len(found) >= n:
-                break
-            if name not in self._findings.rows and self._near.contains(point):
-                found.setdefault(name, point)
+        for start in range(0, len(points), AT_ONCE):
+            rows: list[Point] = list(map(tuple, points[start : start + AT_ONCE].tolist()))
+            for point, name in zip(rows, self._near.names(rows), strict=True):
+                if len(found) >= n:
+                    return list(found.values())
+                if name not in self._findings.rows and self._near.contains(point):
+                    found.setdefault(name, point)
         return list(found.values())
+
+    def _beside(self, points: FloatArray, n: int, others: list[Point]) -> list[Point]:
+        """The first n that are new, without those that are among others of the round."""
+        taken, fresh = set(self._near.names(others)), self._fresh(points, n)
+        return [point for point, name in zip(fresh, self._near.names(fresh), strict=True) if name not in taken]
 
     def _stirred(self, n: int, rng: np.random.Generator, beside: list[Point]) -> list[Point]:
         """Incumbents with other parameters, few of those that are named: what else matters shows best there."""
@@ -261,8 +280,13 @@ class SpectralDescent:
         named = {int(self._near.groups[c]) for m in (self._surrogate.monomials if self._surrogate else ()) for c in m}
         shares = np.array([STIR_NAMED if p in named else STIR for p in range(len(self._near.places))])
         mixed = self._near.crossed(top[rng.integers(len(top), size=3 * n)], drawn, shares, rng)
-        taken, fresh = set(self._near.names(beside)), self._fresh(mixed, n)
-        return [point for point, name in zip(fresh, self._near.names(fresh), strict=True) if name not in taken]
+        return self._beside(mixed, n, beside)
+
+    def _interacting(self, n: int, beside: list[Point]) -> list[Point]:
+        """The best with two switches changed that seem to interact."""
+        if not n or self._surrogate is None or not self._ranking:
+            return []
+        return self._beside(interacting(self._near, self._surrogate, self._ranking[0].codes, n), n, beside)
 
     def _descended(self, surrogate: Surrogate, n: int, rng: np.random.Generator) -> list[Point]:
         """Where n draws of what the fit may be lead to, from the best configurations."""
@@ -290,7 +314,7 @@ class SpectralDescent:
         return Pool(points, np.arange(len(points), dtype=float), np.zeros((len(points),) * 2), 0.0)
 
     def _promising(self, surrogate: Surrogate, n: int) -> Pool:
-        """Ends of descents of the fit, and neighbors of these and of the incumbents; the best of them."""
+        """Ends of descents of the fit, neighbors of these and of the incumbents, pairs of changes; the best of them."""
         size = max(N_POOL, 2 * max(n, self._patience))
         incumbents = points_of(self._ranking[:N_INCUMBENTS])
         walk = self._walk(surrogate, np.concatenate([incumbents, incumbents]))
@@ -299,6 +323,8 @@ class SpectralDescent:
         ends = distinct[np.argsort(walk.values[distinct], kind="stable")]
         around = np.union1d(np.arange(len(incumbents)), ends)
         found = np.concatenate([walk.points[ends], walk.neighbors(2 * size, around)])
+        if self._is_stuck(1):
+            found = np.concatenate([found, together(self._near, surrogate, incumbents[0])])
         found = found[np.argsort(surrogate(self._near.columns(found)), kind="stable")]
         points = self._fresh(found, size) + [row.point for row in self._findings.pending()]
         columns = self._near.columns(np.array(points).reshape(-1, found.shape[1]))
