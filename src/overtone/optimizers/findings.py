@@ -129,7 +129,7 @@ class Findings:
 
 def points_of(rows: list[Row]) -> FloatArray:
     """(N, n)"""
-    return np.array([row.codes for row in rows])
+    return np.concatenate([row.codes for row in rows]).reshape(len(rows), -1)
 
 
 def _ceiling(values: FloatArray) -> float:

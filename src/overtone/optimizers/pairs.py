@@ -14,7 +14,7 @@ from overtone.optimizers.proposals import Neighborhood
 from overtone.optimizers.surrogate import Surrogate
 from overtone.spectral.monomials import FloatArray, IntArray
 
-SINGLES = 48  # switches, those whose change the fit thinks best of, of which any two make a pair
+SINGLES = 32  # switches, those whose change the fit thinks best of, of which any two make a pair
 EVIDENT = 2.0  # t-value from which on two switches may interact
 LOOKED_AT = 30  # pairs for every one that is wanted
 TINY = 1e-12
