@@ -108,25 +108,28 @@ def annealing(problem: Problem, seed: int, W: int) -> Script:
                 break
 
 
-def combined_elimination(problem: Problem, _seed: int, _W: int) -> Script:
+def combined_elimination(problem: Problem, seed: int, _W: int) -> Script:
     """Pan and Eigenmann (2006), for on/off parameters: start with all on, turn off what is better off.
 
+    Where on and off have no meaning, a coin says which is which: else every seed has the same luck with one start.
     Each pass measures every parameter that is on, turned off alone; the best one goes off for good, then the others
     that had looked better off, best first, each if it still is. It ends when none looks better off.
     """
     names = list(problem.space.parameters)
-    base: Config = dict.fromkeys(names, True)
+    coins = np.random.default_rng([seed, 3]).random(len(names)) < 0.5
+    off = dict(zip(names, coins.tolist(), strict=True)) if problem.is_tossed else dict.fromkeys(names, False)
+    base: Config = {name: not off[name] for name in names}
     (value,) = yield [base]
     candidates = names
     while candidates:
-        values = yield [{**base, name: False} for name in candidates]
+        values = yield [{**base, name: off[name]} for name in candidates]
         ranked = sorted((_or_worst(v), i) for i, v in enumerate(values))
         better = [candidates[i] for v, i in ranked if v < _or_worst(value)]
         if not better:
             return
-        base, value = {**base, better[0]: False}, values[candidates.index(better[0])]
+        base, value = {**base, better[0]: off[better[0]]}, values[candidates.index(better[0])]
         for name in better[1:]:
-            (other,) = yield [{**base, name: False}]
+            (other,) = yield [{**base, name: off[name]}]
             if _or_worst(other) < _or_worst(value):
-                base, value = {**base, name: False}, other
-        candidates = [name for name in candidates if base[name]]
+                base, value = {**base, name: off[name]}, other
+        candidates = [name for name in candidates if base[name] != off[name]]

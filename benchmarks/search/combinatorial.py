@@ -16,7 +16,12 @@ def maxsat() -> Problem:
     variables = np.array([rng.choice(n, 3, replace=False) for _ in range(m)])
     wanted, weights = rng.random((m, 3)) < 0.5, rng.uniform(1, 10, m)
     return Problem(
-        "weighted MaxSAT n=60", switches(n), partial(_violated, variables, wanted, weights), 400, is_real=False
+        "weighted MaxSAT n=60",
+        switches(n),
+        partial(_violated, variables, wanted, weights),
+        400,
+        is_real=False,
+        is_tossed=True,
     )
 
 
@@ -30,7 +35,7 @@ def nk() -> Problem:
     n, K, rng = 40, 3, np.random.default_rng(22)
     neighbors = np.array([[i, *rng.choice(np.delete(np.arange(n), i), K, replace=False)] for i in range(n)])
     tables = rng.random((n, 2 ** (K + 1)))
-    return Problem("NK n=40 K=3", switches(n), partial(_fitness, neighbors, tables), 400, is_real=False)
+    return Problem("NK n=40 K=3", switches(n), partial(_fitness, neighbors, tables), 400, is_real=False, is_tossed=True)
 
 
 def _fitness(neighbors: Any, tables: FloatArray, config: Config) -> float:

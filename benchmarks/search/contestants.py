@@ -94,7 +94,7 @@ CONTESTANTS: dict[str, Contestant] = {
         Contestant(
             "combined elimination",
             _scripted(classics.combined_elimination),
-            "on/off parameters only, from all on",
+            "on/off parameters only, from all on; where on and off mean nothing, a coin says which is on",
             any_mode=True,
             skips=_switches,
         ),

@@ -23,6 +23,7 @@ def planted(n: int, sparsity: int, noise: float, n_evaluations: int) -> Problem:
         partial(_polynomial, monomials, weights, z),
         n_evaluations,
         is_real=False,
+        is_tossed=True,
         noise=noise * float(np.sqrt((weights**2).sum())),
         optimum=-float(weights.sum()),
     )
@@ -39,7 +40,9 @@ def hierarchy() -> Problem:
     n = 60
     h = paper_function(n, seed=5)
     z = np.random.default_rng(5).choice([-1.0, 1.0], n)
-    return Problem("h(x) of the paper", switches(n), partial(_staged, h, z), 400, is_real=False, noise=2.0)
+    return Problem(
+        "h(x) of the paper", switches(n), partial(_staged, h, z), 400, is_real=False, is_tossed=True, noise=2.0
+    )
 
 
 def _staged(h: Hierarchy, z: FloatArray, config: Config) -> float:

@@ -27,6 +27,9 @@ class Problem:
     measure: Measure | None = None  # if there is other noise, or if there are budgets
     full_budget: float | None = None
     optimum: float | None = None  # if it is known
+    is_tossed: bool = (
+        False  # which level is called "on" is chance: a method that starts from "all on" has a coin for each
+    )
     is_slow: bool = False  # above a millisecond: kept on disk
     stamp: str = ""  # versions of what computes it: other versions, other values
 

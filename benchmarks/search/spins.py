@@ -51,7 +51,7 @@ def spin_glass() -> Problem:
     """A 7x7 torus with Gaussian bonds: frustrated, and no spin matters by itself."""
     side, rng = 7, np.random.default_rng(12)
     J = rng.standard_normal((2, side, side))
-    return Problem("spin glass 7x7", switches(side**2), partial(_energy, J), 400, is_real=False)
+    return Problem("spin glass 7x7", switches(side**2), partial(_energy, J), 400, is_real=False, is_tossed=True)
 
 
 def _energy(J: FloatArray, config: Config) -> float:
@@ -61,7 +61,7 @@ def _energy(J: FloatArray, config: Config) -> float:
 
 def labs() -> Problem:
     """Low autocorrelation binary sequences: every monomial of degree 4 counts, so that no sparse fit can help."""
-    return Problem("LABS n=32", switches(32), _autocorrelation, 400, is_real=False, optimum=64.0)
+    return Problem("LABS n=32", switches(32), _autocorrelation, 400, is_real=False, is_tossed=True, optimum=64.0)
 
 
 def _autocorrelation(config: Config) -> float:

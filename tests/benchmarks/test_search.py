@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -136,6 +137,16 @@ def test_combined_elimination_turns_off_what_is_better_off_and_ends() -> None:
     assert seen[0][0] == dict.fromkeys(LINEAR.space.parameters, True)
     assert min(value for _, value in seen) == -36.0
     assert player.ask(5) == []
+
+
+def test_combined_elimination_has_a_coin_where_on_means_nothing() -> None:
+    tossed = replace(LINEAR, is_tossed=True)
+    first, second = (list(_drive(Scripted(classics.combined_elimination(tossed, seed, 1)), 30, 20)) for seed in (0, 1))
+    assert first[0][0] != second[0][0]
+    changed = [name for name, level in first[-1][0].items() if level != first[0][0][name]]
+    assert changed
+    assert any(first[0][0].values())
+    assert not all(first[0][0].values())
 
 
 def test_a_failure_is_as_bad_as_the_worst_and_waits_for_it() -> None:
