@@ -77,6 +77,19 @@ def max_sat(seed: int) -> Problem:
     return _booleans(40), lambda c: float(weights @ ~(_bits(c)[variables] == wanted).any(axis=1)), 200, 0.0
 
 
+def stand_ins(seed: int) -> Problem:
+    """10 needs, each met by either of two switches at other costs; 10 switches more that only cost."""
+    rng = np.random.default_rng([6, seed])
+    costs, prices, place = rng.random((10, 2)), rng.random(30), rng.permutation(30)
+
+    def value(c: Config) -> float:
+        on = (_bits(c) > 0)[place]
+        met = np.where(on[:20].reshape(10, 2), costs, 20.0).min(axis=1)
+        return float(met.sum() + prices @ on)
+
+    return _booleans(30), value, 200, 0.0
+
+
 def mixed(seed: int) -> Problem:
     """Choices, switches and continuous parameters; some combinations are forbidden, some crash."""
     rng = np.random.default_rng([5, seed])
@@ -108,6 +121,7 @@ PROBLEMS: dict[str, Callable[[int], Problem]] = {
     "near-linear": near_linear,
     "NK": nk,
     "MaxSAT": max_sat,
+    "stand-ins": stand_ins,
     "mixed": mixed,
 }
 
@@ -149,6 +163,7 @@ def _constant(module: str, name: str, value: object) -> Patch:
 
 _NO_NEIGHBORS: list[Patch] = [(kind, "neighbors", lambda self, *_: self.points[:0]) for kind in (Walk, BinaryWalk)]
 _NO_DESCENTS = [_constant(module, "SWEEPS", 0) for module in ("proposals", "binary_walk")]
+_NO_PAIRS = [_constant("pairs", "SINGLES", 0), _constant("spectral_descent", "PAIRED", NEVER)]
 
 VARIANTS: dict[str, tuple[Make, list[Patch]]] = {
     "random search": (lambda space, seed, n, _: RandomSearch(space, seed, n_evaluations=n), []),
@@ -168,6 +183,8 @@ VARIANTS: dict[str, tuple[Make, list[Patch]]] = {
     "all drawn": (_descent, [_constant("spectral_descent", "DRAWN", 1.0)]),
     "nothing stirred": (_descent, [_constant("spectral_descent", "STIRRED", NEVER)]),
     "no uniform trials later": (_descent, [_constant("spectral_descent", "UNIFORM", NEVER)]),
+    "uniform and stirred trials to the end": (_descent, [_constant("spectral_descent", "WILD", 2.0)]),
+    "no pairs": (_descent, _NO_PAIRS),
     "neighbors only": (_descent, _NO_DESCENTS),
     "descents only": (_descent, _NO_NEIGHBORS),
     "after two stages of Harmonica": (_after_stages(2), []),
