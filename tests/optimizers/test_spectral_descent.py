@@ -238,8 +238,8 @@ def test_draws_vary_as_the_fit_doubts(space: Space) -> None:
     """Many draws have the covariance of the differences to the incumbent, shrunk; and no mean."""
     near, surrogate, points = fitted(space)
     incumbent, n = points[:1] * 1.0, 4000
-    found = doubts(near, surrogate, incumbent, np.zeros(n, dtype=int), np.random.default_rng(0))
     codes, owns = near.changes(incumbent)
+    found = doubts(near, surrogate, incumbent[0], (codes, owns), n, np.random.default_rng(0))
     changed = np.where(owns, codes, incumbent[0])
     K = surrogate.covariance(near.columns(np.concatenate([incumbent, changed])))
     K = SHRUNK**2 * (K[1:, 1:] - K[1:, :1] - K[:1, 1:] + K[0, 0])
@@ -253,18 +253,44 @@ def test_draws_vary_as_the_fit_doubts(space: Space) -> None:
 def test_of_very_many_changes_the_best_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     near, surrogate, points = fitted(booleans(9))
     monkeypatch.setattr("overtone.optimizers.draws.MOST", 4)
-    found = doubts(near, surrogate, points[:2] * 1.0, np.array([0, 1, 0]), np.random.default_rng(0))
-    flips = found.reshape(3, 9, 2).sum(axis=2)
-    for row, point in zip(flips, points[[0, 1, 0]], strict=True):
-        best = np.argsort(surrogate(near.around(point * 1.0)))[:4]
-        assert set(np.flatnonzero(row)) == set(best.tolist())
-    assert (flips[0] != flips[2]).any()
+    found = doubts(near, surrogate, points[1] * 1.0, near.changes(points[:2]), 2, np.random.default_rng(0))
+    flips = found.reshape(2, 9, 2).sum(axis=2)
+    best = np.argsort(surrogate(near.around(points[1] * 1.0)))[:4]
+    assert set(np.flatnonzero(flips[0])) == set(np.flatnonzero(flips[1])) == set(best.tolist())
+    assert (flips[0] != flips[1]).any()
+
+
+def test_what_levels_cost_holds_wherever_a_descent_starts() -> None:
+    """Costs of levels, not of flips: both walks see the same changes at points that are not the incumbent."""
+    near, surrogate, points = fitted(booleans(9))
+    costs = np.random.default_rng(0).standard_normal((5, 18))
+    walk, binary = (kind(near, surrogate, points[:5], costs) for kind in (Walk, BinaryWalk))
+    assert isinstance(walk, Walk) and isinstance(binary, BinaryWalk)
+    here = (points[:5] > 0).astype(int)
+    others = np.column_stack([walk.changes(p)[np.arange(5), 1 - here[:, p]] for p in range(9)])
+    plain = BinaryWalk(near, surrogate, points[:5])
+    assert binary.changes() == pytest.approx(others)
+    levels = costs.reshape(5, 9, 2)
+    gained = np.take_along_axis(levels, 1 - here[:, :, None], 2) - np.take_along_axis(levels, here[:, :, None], 2)
+    assert binary.changes() - plain.changes() == pytest.approx(gained[:, :, 0])
+
+
+def test_of_many_steep_bits_several_are_flipped_in_a_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("overtone.optimizers.binary_walk.LONGEST", 12)
+    space = booleans(64)
+    near, rng = Neighborhood(space), np.random.default_rng(0)
+    points = np.array([space.draw(rng) for _ in range(200)])
+    surrogate = fit(replace(samples(points, points @ np.linspace(1, 2, 64)), groups=near.groups))
+    walk = BinaryWalk(near, surrogate, np.ones((2, 64)))
+    walk.descend()
+    assert (walk.points < 0).sum(axis=1).min() > 12
+    assert walk.values == pytest.approx(surrogate(walk.points))
 
 
 def test_where_nothing_is_in_doubt_all_draws_are_the_fit() -> None:
     near, surrogate, points = fitted(booleans(9))
     sure = replace(surrogate, deviation=0.0)
-    assert (doubts(near, sure, points[:1] * 1.0, np.zeros(3, dtype=int), np.random.default_rng(0)) == 0).all()
+    assert (doubts(near, sure, points[0] * 1.0, near.changes(points[:1]), 3, np.random.default_rng(0)) == 0).all()
 
 
 def test_a_fit_may_keep_what_was_chosen_before() -> None:

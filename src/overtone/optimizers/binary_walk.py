@@ -1,11 +1,13 @@
 """Descents of a fit over bits: what a walk does, faster."""
 
 import numpy as np
-from numpy.typing import NDArray
 
-from overtone.optimizers.proposals import SWEEPS, Neighborhood
+from overtone.optimizers.proposals import Neighborhood
 from overtone.optimizers.surrogate import Surrogate, covariance
 from overtone.spectral.monomials import FloatArray, IntArray, products
+
+LONGEST = 100  # steps of a descent
+SHARE = 8  # one of so many bits along which the fit falls is flipped in a step
 
 
 class BinaryWalk:
@@ -29,12 +31,10 @@ class BinaryWalk:
         self._has = np.zeros((len(surrogate.monomials), points.shape[1]))  # (K, n)
         for k, monomial in enumerate(surrogate.monomials):
             self._has[k, list(monomial)] = 1.0
-        if doubts is not None:  # of every flip, as a linear term; of two levels one is no change, and 0
-            flips = doubts.reshape(*points.shape, 2).sum(axis=2)  # (S, n)
+        if doubts is not None:  # of -1 and of 1, as a linear term
+            flips = points * (doubts[:, ::2] - doubts[:, 1::2])  # (S, n)
             self._terms = np.column_stack([self._terms, -flips / 2])
             self._has = np.concatenate([self._has, np.eye(points.shape[1])])
-        bits, terms = self._has.T.nonzero()
-        self._of_bit = np.split(terms, np.searchsorted(bits, np.arange(1, points.shape[1])))  # terms with each bit
 
     def changes(self) -> FloatArray:
         """What the fit gains or loses by every flip.  # (S, n)"""
@@ -42,42 +42,48 @@ class BinaryWalk:
         return np.asarray(smooth - 2 * self._terms @ self._has)
 
     def descend(self, first: int = 0) -> None:
-        """Bits are flipped while the fit falls, steepest first; the points before the first one stay."""
-        moves = np.arange(len(self.points)) >= first
-        for _ in range(2 * SWEEPS):  # they skip bits that no point wanted to flip before
+        """Each point flips its steepest bits while the fit falls; the points before the first one stay."""
+        moves = (np.arange(len(self.points)) >= first)[:, None]
+        least, others = -1e-9 * (1 + np.abs(self.values))[:, None], self.values - self._sums()
+        for _ in range(LONGEST):
             changes = self.changes()
-            wanted = np.flatnonzero((self._falls(changes) & moves[:, None]).any(axis=0))
-            if not len(wanted):
+            flips = self._steepest(changes, ((changes < least) & moves).sum(axis=1))
+            if not flips:
                 break
-            steepest = np.argsort(np.minimum(changes[:, wanted], 0.0).sum(axis=0), kind="stable")
-            for p in wanted[steepest].tolist():
-                self._step(p, moves)
+            for who, bits in flips:
+                self._flip(who, bits)
+        self.values = self._sums() + others
 
-    def _falls(self, changes: FloatArray) -> NDArray[np.bool_]:
-        least = -1e-9 * (1 + np.abs(self.values))
-        return np.asarray(changes < (least if changes.ndim == 1 else least[:, None]))
+    def _sums(self) -> FloatArray:
+        """The values, but for what no flip changes."""
+        return np.asarray(self._parts.sum(axis=1) + self._terms.sum(axis=1))
 
-    def _step(self, p: int, moves: NDArray[np.bool_]) -> None:
-        """Each point that may flips a bit, if the fit falls."""
-        x = self.points[:, p].copy()
-        named = self._of_bit[p]
-        changes = self._more * self._parts.sum(axis=1) - x * (self._parts @ self._signs[p])
-        if len(named):
-            changes -= 2 * self._terms[:, named].sum(axis=1)
-        who = (self._falls(changes) & moves).nonzero()[0]
-        who = who if self._near.is_free else np.array([s for s in who.tolist() if self._may(s, p)], dtype=int)
-        if not len(who):
-            return
-        self.points[who, p] = -x[who]
-        self.values[who] += changes[who]
-        self._parts[who] *= 1 + self._more - x[who, None] * self._signs[p]
-        if len(named):
-            self._terms[who[:, None], named] *= -1
+    def _steepest(self, changes: FloatArray, falling: IntArray) -> list[tuple[IntArray, IntArray]]:
+        """Points with a bit of each: its steepest, then, of many that fall, the next.  # (S, n), (S,)"""
+        if not self._near.is_free:
+            bits = np.array([self._inside(s, changes[s], n) for s, n in enumerate(falling.tolist())])
+            return [(who, bits[who])] if len(who := (bits >= 0).nonzero()[0]) else []
+        counts = -(-falling // SHARE)
+        if (most := int(counts.max())) < 2:
+            return [(who, changes[who].argmin(axis=1))] if len(who := counts.nonzero()[0]) else []
+        order = np.argsort(changes, axis=1, kind="stable")
+        return [(who, order[who, k]) for k in range(most) for who in ((counts > k).nonzero()[0],)]
 
-    def _may(self, s: int, p: int) -> bool:
-        point = self.points[s].copy()
-        point[p] *= -1
-        return self._near.contains(tuple(point.tolist()))
+    def _inside(self, s: int, changes: FloatArray, n: int) -> int:
+        """Of the n steepest bits of a point, the first that leads to where nothing is forbidden; -1: none.  # (n,)"""
+        for p in np.argsort(changes, kind="stable")[:n].tolist() if n else []:
+            point = self.points[s].copy()
+            point[p] *= -1
+            if self._near.contains(tuple(point.tolist())):
+                return int(p)
+        return -1
+
+    def _flip(self, who: IntArray, bits: IntArray) -> None:
+        """One bit of each of some points.  # (s,), (s,)"""
+        x = self.points[who, bits]
+        self.points[who, bits] = -x
+        self._parts[who] *= 1 + self._more - x[:, None] * self._signs[bits]
+        self._terms[who] *= 1 - 2 * self._has[:, bits].T
 
     def neighbors(self, n: int, of: IntArray) -> FloatArray:
         """The best n of all that differ from one of some points in one bit.  # (<= n, units)"""

@@ -7,31 +7,35 @@ to be bad, and what a change does shows, since some trials of a round have it an
 """
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg.lapack import dpstrf
 
 from overtone.optimizers.proposals import Neighborhood
 from overtone.optimizers.surrogate import Surrogate
-from overtone.spectral.monomials import FloatArray, IntArray
+from overtone.spectral.monomials import FloatArray
 
 SHRUNK = 0.7  # draws: many changes that are in doubt, and all taken, lead far away
 MOST = 300  # changes of an incumbent that are drawn; of more, those that the fit thinks best of
 
 
 def doubts(
-    near: Neighborhood, surrogate: Surrogate, incumbents: FloatArray, around: IntArray, rng: np.random.Generator
+    near: Neighborhood,
+    surrogate: Surrogate,
+    incumbent: FloatArray,
+    changes: tuple[FloatArray, NDArray[np.bool_]],
+    n: int,
+    rng: np.random.Generator,
 ) -> FloatArray:
-    """What every change costs beyond the fit, a draw for each of some incumbents.  # (I, n), (S,) -> (S, M)"""
-    codes, owns = near.changes(incumbents)
-    found = np.zeros((len(around), len(codes)))
-    for i, incumbent in enumerate(incumbents):
-        changed = np.where(owns, codes, incumbent)
-        others = np.flatnonzero((changed != incumbent).any(axis=1))
-        columns = near.columns(np.concatenate([incumbent[None], changed[others]]))
-        if len(others) > MOST:
-            best = np.argsort(surrogate(columns[1:]), kind="stable")[:MOST]
-            columns, others = columns[np.append(0, 1 + best)], others[best]
-        mine = np.flatnonzero(around == i)
-        found[mine[:, None], others] = SHRUNK * _drawn(surrogate.covariance(columns), len(mine), rng)
+    """What each of `Neighborhood.changes` costs beyond the fit, in n draws; at an incumbent.  # (units,) -> (n, M)"""
+    codes, owns = changes
+    changed = np.where(owns, codes, incumbent)
+    others = np.flatnonzero((changed != incumbent).any(axis=1))
+    columns = near.columns(np.concatenate([incumbent[None], changed[others]]))
+    if len(others) > MOST:
+        best = np.argsort(surrogate(columns[1:]), kind="stable")[:MOST]
+        columns, others = columns[np.append(0, 1 + best)], others[best]
+    found = np.zeros((n, len(codes)))
+    found[:, others] = SHRUNK * _drawn(surrogate.covariance(columns), n, rng)
     return found
 
 

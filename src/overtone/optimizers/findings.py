@@ -89,11 +89,11 @@ class Findings:
             return None
         self.low, self.high = float(known.min()), _ceiling(known)
         rows = self._some([row for row in self.rows.values() if row.values or not row.n_out])
-        return rows, np.array([self.scaled(row.mean) for row in rows])
+        return rows, self.scaled(np.array([row.mean for row in rows]))
 
-    def scaled(self, value: Value) -> float:
-        """As a fit sees it."""
-        return 1.0 if value is None else (min(value, self.high) - self.low) / (self.high - self.low)
+    def scaled(self, values: FloatArray) -> FloatArray:
+        """As a fit sees them."""
+        return (np.minimum(values, self.high) - self.low) / (self.high - self.low)
 
     def _some(self, rows: list[Row]) -> list[Row]:
         """At most MOST of them."""

@@ -8,7 +8,6 @@ And where two switches interact, the sum says nothing: such pairs are tried what
 from itertools import combinations
 
 import numpy as np
-from scipy.linalg.lapack import dtrtrs
 
 from overtone.optimizers.proposals import Neighborhood
 from overtone.optimizers.surrogate import Surrogate
@@ -51,7 +50,7 @@ def evident(surrogate: Surrogate, columns: IntArray, most: int) -> IntArray:
     i, j = np.triu_indices(len(columns), 1)
     some = np.argsort(-scores[i, j], kind="stable")[:most]
     i, j = i[some], j[some]
-    solved = dtrtrs(surrogate.factor, V[:, i] * V[:, j], lower=1)[0]  # L^-1 psi
+    solved = surrogate.whitened(V[:, i] * V[:, j])
     t = scores[i, j] / (surrogate.deviation * np.sqrt((solved * solved).sum(axis=0)) + TINY)
     clearest = np.argsort(-t, kind="stable")[: int((t > EVIDENT).sum())]
     return np.column_stack([i, j])[clearest]

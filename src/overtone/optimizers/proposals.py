@@ -46,6 +46,7 @@ class Neighborhood:
         )
         self.is_binary = len(bits) == len(self.places)
         self._has_inactive = any(parameter.when for parameter in space.parameters.values())
+        self.parents = _parents(space)
 
     def columns(self, points: FloatArray) -> FloatArray:
         """One row a configuration, whatever the codes of what is not active in it.  # (N, n) -> (N, m)"""
@@ -234,6 +235,13 @@ def _places(space: Space) -> list[list[int]]:
     """The units of each parameter."""
     numbered = groupby(range(len(space.units)), key=lambda unit: space.units[unit].parameter)
     return [list(place) for _, place in numbered]
+
+
+def _parents(space: Space) -> list[int]:
+    """The parameters of three levels and more, always active, that others depend on."""
+    asked = {name for parameter in space.parameters.values() for name in parameter.when}
+    numbered = enumerate(space.parameters.items())
+    return [p for p, (name, known) in numbered if name in asked and not known.when and len(known.levels) > 2]
 
 
 def _codes(space: Space, place: Sequence[int]) -> FloatArray | None:

@@ -4,7 +4,7 @@ The promising trials of a round are of two kinds. Most are where a draw of the f
 from one of the best configurations (`draws`). The others are of greatest expected improvement among the points that
 the fit thinks well of: where it is descended to, and what differs in one parameter from there or from the best. When
 that brings nothing better, some trials are stirred, as in a stage of Harmonica: uniform but for what is named; and
-two switches are changed together (`pairs`).
+two switches are changed together (`pairs`); and branches of the space that were hardly tried are (`branches`).
 """
 
 import math
@@ -17,6 +17,7 @@ from scipy.linalg import block_diag
 from overtone.errors import InputError
 from overtone.optimizers.bending import bent
 from overtone.optimizers.binary_walk import BinaryWalk
+from overtone.optimizers.branches import elsewhere
 from overtone.optimizers.draws import doubts
 from overtone.optimizers.findings import Findings, Row, points_of
 from overtone.optimizers.forward import Samples
@@ -45,6 +46,8 @@ STIRRED = 4  # when as many trials as in a round brought nothing better, one of 
 STIR = 0.5  # share of its parameters that are drawn anew,
 STIR_NAMED = 0.1  # and of those that are named
 PAIRED = 5  # without noise, after as many again, one of so many has two switches changed that seem to interact
+ELSEWHERE = 0.25, 0.5  # share of the promising trials in other branches of the space; after three rounds without better
+ABROAD = 0.85  # up to this share of the evaluations
 N_REPEATS = 6  # values that came back twice, from which on the noise is known
 
 
@@ -194,13 +197,17 @@ class SpectralDescent:
             new += islice(self._drawn(), sum(map(_is_uniform, range(first + len(repeats), first + n))))
             if self._is_stuck(1):
                 new += self._stirred((n_new - len(new)) // STIRRED, rng, new)
+        if self._is_stuck(1) and first < ABROAD * self.n_evaluations:
+            new += self._elsewhere(round(ELSEWHERE[self._is_stuck(3)] * (n_new - len(new))), rng, new)
         if self._is_stuck(2) and not self._findings.is_noisy:
             new += self._interacting((n_new - len(new)) // PAIRED, new)
         new += self._drawn_ends(round(DRAWN * (n_new - len(new))), new)
         self._pool.close(set(self._near.names(new)), self._near.names)
         new += self._pool.pick(n_new - len(new), self._lowest())
-        self._sampler.seen.update(key(self.space.decode(point)) for point in new)
-        return repeats + new + list(islice(self._drawn(), n_new - len(new)))
+        if len(new) < n_new:
+            self._sampler.seen.update(key(self.space.decode(point)) for point in new)
+            new += islice(self._drawn(), n_new - len(new))
+        return repeats + new
 
     def _is_stuck(self, rounds: int) -> bool:
         """As many trials as in so many rounds brought nothing better."""
@@ -244,8 +251,8 @@ class SpectralDescent:
             return 0.0
         if self._findings.is_noisy:
             return float(self._surrogate.judged.min())
-        lowest = self._findings.scaled(min((row.mean for row in self._findings.known()), default=0.0))
-        return float(bent(np.array(lowest), self._surrogate.bend))
+        lowest = self._findings.scaled(np.array(min((row.mean for row in self._findings.known()), default=0.0)))
+        return float(bent(lowest, self._surrogate.bend))
 
     # where the points come from
 
@@ -282,6 +289,12 @@ class SpectralDescent:
         mixed = self._near.crossed(top[rng.integers(len(top), size=3 * n)], drawn, shares, rng)
         return self._beside(mixed, n, beside)
 
+    def _elsewhere(self, n: int, rng: np.random.Generator, beside: list[Point]) -> list[Point]:
+        """Promising ones in branches that the best is not in."""
+        if not n or not self._near.parents or self._surrogate is None or not self._ranking:
+            return []
+        return self._beside(elsewhere(self._near, self._surrogate, self._ranking, n, rng), n, beside)
+
     def _interacting(self, n: int, beside: list[Point]) -> list[Point]:
         """The best with two switches changed that seem to interact."""
         if not n or self._surrogate is None or not self._ranking:
@@ -291,8 +304,8 @@ class SpectralDescent:
     def _descended(self, surrogate: Surrogate, n: int, rng: np.random.Generator) -> list[Point]:
         """Where n draws of what the fit may be lead to, from the best configurations."""
         best = points_of(self._ranking[: min(n, N_INCUMBENTS)])
-        around = np.arange(n) % len(best)
-        walk = self._walk(surrogate, best[around], doubts(self._near, surrogate, best, around, rng))
+        costs = doubts(self._near, surrogate, best[0], self._near.changes(best), n, rng)
+        walk = self._walk(surrogate, best[np.arange(n) % len(best)], costs)
         walk.descend()
         return self._fresh(rng.permutation(walk.points), n)
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg.blas import dtrmm
 from scipy.linalg.lapack import dpotrf, dpotrs, dtrtri, dtrtrs
 
 from overtone.optimizers.bending import BENDS, bent, steepness, volume
@@ -23,6 +24,7 @@ from overtone.spectral.monomials import FloatArray, Monomial, products
 BETAS = (0.1, 0.5, 1.5, 4.0)  # how high the degrees of the remainder reach
 ROUGH = (1e-4, 0.03, 0.3)  # variance of w and noise, as a share of that of g
 SHAPING = 120  # samples that are enough to find the shape of the remainder
+BLOCK = 64  # rows of a triangular matrix that are inverted at once
 FIRM = 0.01  # the least share of what is rough, where bends are compared
 
 
@@ -38,7 +40,7 @@ class Surrogate:
     samples: FloatArray  # (T, m), scaled
     design: FloatArray  # (T, k), the named monomials there
     weights: FloatArray  # (T,) C^-1 y
-    factor: FloatArray  # L of L L' = C, the covariance of the samples
+    inverse: FloatArray  # L^-1 of L L' = C, the covariance of the samples
     deviation: float  # standard deviation of g
     noise: float  # variance of the noise of one value
     judged: FloatArray  # (T,) the samples without their noise: the mean of y - noise given all values
@@ -54,8 +56,12 @@ class Surrogate:
         """Of what is not known yet of y at some points, w left out.  # (N, m) -> (N, N)"""
         scaled, named = columns * self.scale, products(columns, self.monomials)
         both = covariance(self.samples, scaled) + PRIOR * self.design @ named.T
-        known = dtrtrs(self.factor, both, lower=1)[0]
+        known = self.whitened(both)
         return np.asarray(self.deviation**2 * (covariance(scaled, scaled) + PRIOR * named @ named.T - known.T @ known))
+
+    def whitened(self, psi: FloatArray) -> FloatArray:
+        """L^-1 psi.  # (T, k) -> (T, k)"""
+        return np.asarray(dtrmm(1.0, self.inverse, psi, lower=1))
 
     @property
     def rough(self) -> float:
@@ -110,8 +116,8 @@ def _solved(
     design = products(V, monomials)
     factor = _factor(C + PRIOR * design @ design.T)
     weights = dpotrs(factor, y, lower=1)[0]
-    inverse = dtrtri(factor, lower=1)[0]
-    certainty = (inverse * inverse).sum(axis=0)  # the diagonal of C^-1
+    inverse = _inverse(factor)
+    certainty = np.einsum("ij,ij->j", inverse, inverse)  # the diagonal of C^-1
     missed = weights / certainty  # y less its mean given all others
     total, variance = float(y.var()) * len(y), max(float(y @ weights), 0.0) / len(y)
     return Surrogate(
@@ -123,7 +129,7 @@ def _solved(
         samples=V * scale,
         design=design,
         weights=weights,
-        factor=factor,
+        inverse=inverse,
         deviation=math.sqrt(variance),
         noise=float((noise * samples.counts).max()) * variance,
         judged=y - noise * weights,
@@ -148,6 +154,18 @@ def _squares(a: FloatArray, b: FloatArray) -> FloatArray:
 def _factor(C: FloatArray) -> FloatArray:
     """L, lower triangular."""
     return np.asarray(dpotrf(C, lower=1, clean=1)[0])
+
+
+def _inverse(factor: FloatArray) -> FloatArray:
+    """L^-1 by halves, which are products: [[A, 0], [B, D]]^-1 = [[A^-1, 0], [-D^-1 B A^-1, D^-1]]."""
+    if len(factor) <= BLOCK:
+        return np.asarray(dtrtri(factor, lower=1)[0])
+    half = len(factor) // 2
+    found = np.zeros_like(factor)
+    found[:half, :half] = first = _inverse(factor[:half, :half])
+    found[half:, half:] = second = _inverse(factor[half:, half:])
+    found[half:, :half] = -(second @ (factor[half:, :half] @ first))
+    return found
 
 
 class _Few:
