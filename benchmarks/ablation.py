@@ -115,6 +115,23 @@ def mixed(seed: int) -> Problem:
     return space, value, 200, 0.0
 
 
+def branches(seed: int) -> Problem:
+    """Five models, each with four parameters of its own, and eight switches for all of them."""
+    rng = np.random.default_rng([7, seed])
+    own = {f"{model}{i}": choice([0, 1, 2, 3], when={"model": model}) for model in "abcde" for i in range(4)}
+    shared = {f"b{i}": boolean() for i in range(8)}
+    bases, effects, switches = rng.normal(size=5), rng.normal(size=(5, 4, 4)), rng.normal(size=8)
+    of_model = 0.5 * rng.normal(size=(5, 8))
+
+    def value(c: Any) -> float:
+        model = "abcde".index(c["model"])
+        levels = [c[f"{c['model']}{i}"] for i in range(4)]
+        on = np.array([c[name] for name in shared])
+        return float(bases[model] + effects[model, np.arange(4), levels].sum() + (switches + of_model[model]) @ on)
+
+    return Space({"model": choice(list("abcde")), **shared, **own}), value, 150, 0.0
+
+
 PROBLEMS: dict[str, Callable[[int], Problem]] = {
     "planted": planted,
     "planted, 30 % noise": partial(planted, noise=0.3),
@@ -123,6 +140,7 @@ PROBLEMS: dict[str, Callable[[int], Problem]] = {
     "MaxSAT": max_sat,
     "stand-ins": stand_ins,
     "mixed": mixed,
+    "branches": branches,
 }
 
 
@@ -162,7 +180,11 @@ def _constant(module: str, name: str, value: object) -> Patch:
 
 
 _NO_NEIGHBORS: list[Patch] = [(kind, "neighbors", lambda self, *_: self.points[:0]) for kind in (Walk, BinaryWalk)]
-_NO_DESCENTS = [_constant(module, "SWEEPS", 0) for module in ("proposals", "binary_walk")]
+_NO_DESCENTS = [_constant("proposals", "SWEEPS", 0), _constant("binary_walk", "LONGEST", 0)]
+_NO_SYMMETRIES = [
+    _constant("spectral_descent", "MIRRORED", NEVER),
+    _constant("spectral_descent", "keeping", lambda *given: given[2]),
+]
 _NO_PAIRS = [_constant("pairs", "SINGLES", 0), _constant("spectral_descent", "PAIRED", NEVER)]
 
 VARIANTS: dict[str, tuple[Make, list[Patch]]] = {
@@ -185,6 +207,8 @@ VARIANTS: dict[str, tuple[Make, list[Patch]]] = {
     "no uniform trials later": (_descent, [_constant("spectral_descent", "UNIFORM", NEVER)]),
     "uniform and stirred trials to the end": (_descent, [_constant("spectral_descent", "WILD", 2.0)]),
     "no pairs": (_descent, _NO_PAIRS),
+    "no symmetries": (_descent, _NO_SYMMETRIES),
+    "no other branches": (_descent, [_constant("spectral_descent", "ELSEWHERE", (0.0, 0.0))]),
     "neighbors only": (_descent, _NO_DESCENTS),
     "descents only": (_descent, _NO_NEIGHBORS),
     "after two stages of Harmonica": (_after_stages(2), []),

@@ -3,8 +3,9 @@
 The promising trials of a round are of two kinds. Most are where a draw of the fit, as it might be, is descended to
 from one of the best configurations (`draws`). The others are of greatest expected improvement among the points that
 the fit thinks well of: where it is descended to, and what differs in one parameter from there or from the best. When
-that brings nothing better, some trials are stirred, as in a stage of Harmonica: uniform but for what is named; and
-two switches are changed together (`pairs`); and branches of the space that were hardly tried are (`branches`).
+that brings nothing better, some trials are stirred, as in a stage of Harmonica: uniform but for what is named; two
+switches are changed together (`pairs`); and branches of the space are tried that hardly were (`branches`). A few trials
+change what leaves named monomials as they are (`symmetries`).
 """
 
 import math
@@ -26,6 +27,7 @@ from overtone.optimizers.pool import Pool
 from overtone.optimizers.proposals import Neighborhood, Walk
 from overtone.optimizers.sampling import Sampler, key
 from overtone.optimizers.surrogate import ROUGH, Surrogate, fit
+from overtone.optimizers.symmetries import keeping, mirrored
 from overtone.optimizers.trial import Book, Trial, Value, check_whole, finite
 from overtone.space import Point, Space
 from overtone.spectral.correlation import single_threaded_blas
@@ -44,7 +46,8 @@ AT_ONCE = 100  # points that are looked up, whether they were seen
 EXPLAINS = 0.05  # share of the variance from which on a fit ranks better than chance
 STIRRED = 4  # when as many trials as in a round brought nothing better, one of so many promising trials is stirred:
 STIR = 0.5  # share of its parameters that are drawn anew,
-STIR_NAMED = 0.1  # and of those that are named
+STIR_NAMED = 0.1  # and of those that are named, which then change so that named monomials stay (`symmetries`)
+MIRRORED = 8  # one of so many promising trials has two switches changed of one named monomial
 PAIRED = 5  # without noise, after as many again, one of so many has two switches changed that seem to interact
 ELSEWHERE = 0.25, 0.5  # share of the promising trials in other branches of the space; after three rounds without better
 ABROAD = 0.85  # up to this share of the evaluations
@@ -197,6 +200,7 @@ class SpectralDescent:
             new += islice(self._drawn(), sum(map(_is_uniform, range(first + len(repeats), first + n))))
             if self._is_stuck(1):
                 new += self._stirred((n_new - len(new)) // STIRRED, rng, new)
+            new += self._mirrored((n_new - len(new)) // MIRRORED, new)
         if self._is_stuck(1) and first < ABROAD * self.n_evaluations:
             new += self._elsewhere(round(ELSEWHERE[self._is_stuck(3)] * (n_new - len(new))), rng, new)
         if self._is_stuck(2) and not self._findings.is_noisy:
@@ -284,10 +288,17 @@ class SpectralDescent:
             return []
         top = points_of(self._ranking[:N_INCUMBENTS])
         drawn = np.array([self.space.draw(rng) for _ in range(3 * n)])
-        named = {int(self._near.groups[c]) for m in (self._surrogate.monomials if self._surrogate else ()) for c in m}
+        monomials = self._surrogate.monomials if self._surrogate else ()
+        named = {int(self._near.groups[column]) for monomial in monomials for column in monomial}
         shares = np.array([STIR_NAMED if p in named else STIR for p in range(len(self._near.places))])
         mixed = self._near.crossed(top[rng.integers(len(top), size=3 * n)], drawn, shares, rng)
-        return self._beside(mixed, n, beside)
+        return self._beside(keeping(self._near, monomials, mixed, rng), n, beside)
+
+    def _mirrored(self, n: int, beside: list[Point]) -> list[Point]:
+        """The best with two switches of a named monomial changed."""
+        if not n or self._surrogate is None or not self._ranking:
+            return []
+        return self._beside(mirrored(self._near, self._surrogate, self._ranking[0].codes), n, beside)
 
     def _elsewhere(self, n: int, rng: np.random.Generator, beside: list[Point]) -> list[Point]:
         """Promising ones in branches that the best is not in."""
