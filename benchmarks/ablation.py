@@ -119,7 +119,7 @@ def branches(seed: int) -> Problem:
     """Five models, each with four parameters of its own, and eight switches for all of them."""
     rng = np.random.default_rng([7, seed])
     own = {f"{model}{i}": choice([0, 1, 2, 3], when={"model": model}) for model in "abcde" for i in range(4)}
-    shared = {f"b{i}": boolean() for i in range(8)}
+    shared = {f"s{i}": boolean() for i in range(8)}
     bases, effects, switches = rng.normal(size=5), rng.normal(size=(5, 4, 4)), rng.normal(size=8)
     of_model = 0.5 * rng.normal(size=(5, 8))
 

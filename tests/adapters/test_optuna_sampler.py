@@ -264,6 +264,27 @@ def test_choices_of_any_kind() -> None:
     assert len(sampler.stages(study)) == 1
 
 
+AFTER_A_STAGE = """
+import optuna
+from optuna.samplers import RandomSampler
+from overtone.adapters.optuna import HarmonicaSampler
+
+def objective(trial):
+    return sum(trial.suggest_int(name, 0, 9) for name in "abcdef")
+
+study = optuna.create_study(sampler=HarmonicaSampler(n_samples=10, n_stages=1, base=RandomSampler))
+study.optimize(objective, n_trials=20)
+print([trial.params for trial in study.trials])
+"""
+
+
+def test_a_base_draws_the_same_in_every_process() -> None:
+    """Whatever order sets have there."""
+    command = [sys.executable, "-W", "ignore", "-c", AFTER_A_STAGE]
+    runs = [subprocess.run(command, env={"PYTHONHASHSEED": h}, capture_output=True, check=True).stdout for h in "123"]
+    assert runs[0] == runs[1] == runs[2] != b""
+
+
 # ---- trials of every state ----
 
 

@@ -219,7 +219,7 @@ class HarmonicaSampler(BaseSampler):  # type: ignore[misc]
         space, base = program.space, self._base(seed=_seed(rng))
         free = _free(space, dimensions.distributions)
         params = base.sample_relative(study, trial, free) if free else {}
-        for name in free.keys() - params.keys():
+        for name in [name for name in free if name not in params]:  # in their order: each draws from one stream
             params[name] = base.sample_independent(study, trial, name, free[name])
         codes = list(space.encode({**space.decode(space.draw(rng)), **dimensions.levels(params)}))
         for mixture in space.mixtures:
