@@ -71,7 +71,7 @@ class BinaryWalk:
 
     def _inside(self, s: int, changes: FloatArray, n: int) -> int:
         """Of the n steepest bits of a point, the first that leads to where nothing is forbidden; -1: none.  # (n,)"""
-        for p in np.argsort(changes, kind="stable")[:n].tolist() if n else []:
+        for p in np.argsort(changes, kind="stable")[:n].tolist():
             point = self.points[s].copy()
             point[p] *= -1
             if self._near.contains(tuple(point.tolist())):

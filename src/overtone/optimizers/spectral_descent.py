@@ -188,7 +188,7 @@ class SpectralDescent:
     # one round
 
     def _propose(self, n: int) -> list[Point]:
-        """The points of a round: repetitions, uniform ones, then the most promising of the pool."""
+        """The points of a round: repetitions; uniform, stirred and other rare ones; ends of draws; then the pool."""
         first = len(self._book.trials)
         rng = np.random.default_rng([self.seed, 0, first, 2])
         if self._pool.n_open < n or first - self._n_fitted >= self._patience:
